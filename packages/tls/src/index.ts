@@ -1,0 +1,2 @@
+/** @postern/tls: certificates and identity. Nothing is here yet. */
+export {}

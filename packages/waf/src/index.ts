@@ -1,0 +1,2 @@
+/** @postern/waf: the web application firewall. Nothing is here yet. */
+export {}
