@@ -1,0 +1,54 @@
+/** Small replies made by hand. */
+import type { ProxyError } from './errors.ts'
+import { HeaderList } from './headers/list.ts'
+import type { Reply } from './pipeline/contract.ts'
+
+const encoder = new TextEncoder()
+
+/** Extras of {@link reply}. */
+export interface ReplyOptions {
+  /** Fields to send. */
+  headers?: HeaderList | Readonly<Record<string, string | number | readonly string[]>>
+  /** Short machine-readable reason, for log and metrics. */
+  reason?: string
+}
+
+/**
+ * A reply with a text body (or none). `Content-Type` is `text/plain; charset=utf-8` unless given.
+ * @example reply(404, 'nothing here\n')
+ */
+export function reply(status: number, body?: string | Uint8Array | null, options: ReplyOptions = {}): Reply {
+  const { headers: given } = options
+  const headers = given instanceof HeaderList ? given : given ? HeaderList.from(given) : new HeaderList()
+  const bytes = typeof body === 'string' ? encoder.encode(body) : (body ?? null)
+  if (bytes !== null) {
+    if (typeof body === 'string' && !headers.has('content-type')) {
+      headers.raw.push('Content-Type', 'text/plain; charset=utf-8')
+    }
+    if (!headers.has('content-length')) headers.raw.push('Content-Length', String(bytes.length))
+  }
+  const made: Reply = { status, headers, body: bytes }
+  if (options.reason !== undefined) made.reason = options.reason
+  return made
+}
+
+/**
+ * The refusal of a gate: a short text, never stored by a cache, with a reason for log and metrics.
+ * @example refuse(429, 'rate-limit', { 'Retry-After': '1' })
+ */
+export function refuse(
+  status: number,
+  reason: string,
+  fields: Readonly<Record<string, string | number | readonly string[]>> = {},
+): Reply {
+  const headers = HeaderList.from(fields)
+  if (!headers.has('cache-control')) headers.raw.push('Cache-Control', 'no-store')
+  return reply(status, `${status} ${reason.replaceAll('-', ' ')}\n`, { headers, reason })
+}
+
+/** The reply that stands for a failure. The body tells the code and nothing that only the operator should know. */
+export function failureReply(error: ProxyError): Reply {
+  const made = refuse(error.status, error.code, error.status === 503 ? { 'Retry-After': 1 } : {})
+  made.error = error
+  return made
+}
