@@ -4,7 +4,14 @@
 export type FailureSource = 'client' | 'proxy' | 'upstream'
 
 /** When it happened. */
-export type FailurePhase = 'connect' | 'head' | 'request-body' | 'reply-head' | 'reply-body' | 'tunnel' | 'handler'
+export type FailurePhase =
+  | 'connect'
+  | 'head'
+  | 'request-body'
+  | 'reply-head'
+  | 'reply-body'
+  | 'tunnel'
+  | 'handler'
 
 /** Every failure that Postern reports, with the status that a client sees. 499 is logged and never sent. */
 export const STATUS_OF_CODE = {
@@ -15,12 +22,13 @@ export const STATUS_OF_CODE = {
   'request-timeout': 408,
   'body-too-large': 413,
   'uri-too-long': 414,
-  'misdirected': 421,
+  misdirected: 421,
+  refused: 403,
   'too-early': 425,
   'too-many-requests': 429,
   'head-too-large': 431,
   'client-closed': 499,
-  'internal': 500,
+  internal: 500,
   'body-consumed': 500,
   'bad-forward': 500,
   'not-implemented': 501,
@@ -33,7 +41,7 @@ export const STATUS_OF_CODE = {
   'bad-reply': 502,
   'no-upstream': 503,
   'queue-full': 503,
-  'draining': 503,
+  draining: 503,
   'connect-timeout': 504,
   'head-timeout': 504,
   'idle-timeout': 504,

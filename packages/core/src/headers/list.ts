@@ -143,5 +143,6 @@ export class HeaderList {
 function assertField(name: string, value: string): void {
   if (typeof name !== 'string' || !isFieldName(name)) throw new TypeError('illegal header name')
   // A non-string is never coerced: its toString may give different bytes each time.
-  if (typeof value !== 'string' || !isFieldValue(value)) throw new TypeError(`illegal value for header ${name}`)
+  if (typeof value !== 'string' || !isFieldValue(value))
+    throw new TypeError(`illegal value for header ${name}`)
 }

@@ -165,7 +165,11 @@ export interface Outcome {
  *
  * The hooks are properties, not methods: only so does a filter with unmet `Needs` fail to compile.
  */
-export interface Filter<Needs extends object = object, Adds extends object = object, P extends object = object> {
+export interface Filter<
+  Needs extends object = object,
+  Adds extends object = object,
+  P extends object = object,
+> {
   /** Appears in logs and metrics when the filter answers. */
   readonly name: string
   /** Initial values of the state fields that it adds. Called once a request. */
@@ -190,7 +194,9 @@ export interface Filter<Needs extends object = object, Adds extends object = obj
 }
 
 /** Answers a request. */
-export type Handler<S extends object = object, P extends object = object> = (cx: Context<S, P>) => Awaitable<Reply>
+export type Handler<S extends object = object, P extends object = object> = (
+  cx: Context<S, P>,
+) => Awaitable<Reply>
 
 /** Handler in, handler out: cache, retry, coalescing. Only for what must own the inner call. Applied once, at build. */
 export type Wrapper<Needs extends object = object> = <S extends Needs, P extends object>(
@@ -207,7 +213,7 @@ export interface Pipeline<S extends object, P extends object> {
   /** Adds a filter. A field claimed twice, or a need that nobody met before, does not compile. */
   use<A extends object>(filter: Filter<S, A, P> & NoClash<S, A>): Pipeline<S & A, P>
   /** Wraps the handlers of this pipeline and of all routes that follow in it. The first is the outermost. */
-  wrap(wrapper: Wrapper<S>): Pipeline<S, P>
+  wrap(wrapper: (inner: Handler<S, P>) => Handler<S, P>): Pipeline<S, P>
   /**
    * Answers requests for a host name with a pipeline of its own. `*.example.com` stands for one or more labels.
    * An exact name wins over a wildcard, a longer wildcard over a shorter one.
@@ -263,6 +269,8 @@ export interface InjectedReply {
 /** Where a transport stands in an exchange. */
 export interface ClientLink {
   readonly draining: boolean
+  /** Bytes of request body read so far. */
+  readonly bytesReceived: number
   inform(status: number, headers: HeaderList): void
 }
 
@@ -274,12 +282,14 @@ export interface OpenExchange {
   abort(error: ProxyError): void
   /** Ends the exchange; only the first call counts. */
   done(status: number, bytesSent: number, error: ProxyError | null): void
+  /** How it ended; complete once `done` was called. */
+  readonly outcome: Outcome
 }
 
 /** The frozen result of a pipeline. */
 export interface App {
-  /** Takes a request from a transport. `head.target` has been accepted, nothing else has been judged. */
-  open(head: RequestHead, body: Source | null, link: ClientLink): OpenExchange
+  /** Takes a request from a transport. With a `fault`, the head was refused: no gate runs, but the log hears of it. */
+  open(head: RequestHead, body: Source | null, link: ClientLink, fault?: ProxyError | null): OpenExchange
   /** Which peers may supply `X-Forwarded-*`. */
   readonly trusts: (address: string) => boolean
   /** Sends a request through the whole app in memory, without a socket. */

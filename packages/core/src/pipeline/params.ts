@@ -19,6 +19,5 @@ type ParamsOfPath<Path extends string> = Path extends `${infer Head}/${infer Tai
 export type ParamsOf<Pattern extends string> = ParamsOfPath<PathOf<Pattern>>
 
 /** Refuses, at compile time, a pattern whose path does not start with `/`. */
-export type BarePattern<Pattern extends string> = PathOf<Pattern> extends `/${string}`
-  ? unknown
-  : { readonly 'a route pattern starts with /': Pattern }
+export type BarePattern<Pattern extends string> =
+  PathOf<Pattern> extends `/${string}` ? unknown : { readonly 'a route pattern starts with /': Pattern }

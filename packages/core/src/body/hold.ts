@@ -1,0 +1,111 @@
+/** Keeps the beginning of a body back until it has been seen. */
+import type { ProxyError } from '../errors.ts'
+import type { HeaderList } from '../headers/list.ts'
+import type { Flow, Sink, Source } from '../pipeline/contract.ts'
+
+/**
+ * Reads until `wanted` bytes or the end have passed, then gives a source that tells it all again.
+ * Holds at most `wanted` bytes and the chunk that crosses the line. Rejects when the body breaks before that.
+ */
+export function holdSource(source: Source, wanted: number): Promise<Source> {
+  return new Promise((resolve, reject) => {
+    const held = new Held(source.length, wanted, resolve, reject)
+    held.begin(source)
+  })
+}
+
+class Held implements Sink, Source, Flow {
+  readonly length: number | null
+  readonly #wanted: number
+  readonly #ready: (source: Source) => void
+  readonly #broken: (error: ProxyError) => void
+  readonly #chunks: Uint8Array[] = []
+  #bytes = 0
+  #flow: Flow | null = null
+  #full = false
+  #next: Sink | null = null
+  #end: { trailers: HeaderList | undefined } | null = null
+  #error: ProxyError | null = null
+  #paused = false
+
+  constructor(
+    length: number | null,
+    wanted: number,
+    ready: (source: Source) => void,
+    broken: (error: ProxyError) => void,
+  ) {
+    this.length = length
+    this.#wanted = wanted
+    this.#ready = ready
+    this.#broken = broken
+  }
+
+  begin(source: Source): void {
+    this.#flow = source.start(this)
+    if (this.#full && this.#next === null) this.#flow.pause()
+  }
+
+  write(bytes: Uint8Array): boolean {
+    if (this.#next && this.#chunks.length === 0) return this.#next.write(bytes)
+    this.#chunks.push(bytes)
+    this.#bytes += bytes.length
+    if (this.#bytes < this.#wanted) return true
+    if (!this.#full) {
+      this.#full = true
+      this.#ready(this)
+    }
+    return false
+  }
+
+  end(trailers?: HeaderList): void {
+    this.#end = { trailers }
+    if (this.#next && this.#chunks.length === 0) this.#next.end(trailers)
+    else if (!this.#full) {
+      this.#full = true
+      this.#ready(this)
+    }
+  }
+
+  fail(error: ProxyError): void {
+    this.#error = error
+    if (this.#next) this.#next.fail(error)
+    else if (!this.#full) this.#broken(error)
+  }
+
+  start(sink: Sink): Flow {
+    this.#next = sink
+    this.#replay()
+    return this
+  }
+
+  pause(): void {
+    this.#paused = true
+    this.#flow?.pause()
+  }
+
+  resume(): void {
+    this.#paused = false
+    this.#replay()
+  }
+
+  cancel(error: ProxyError): void {
+    this.#chunks.length = 0
+    this.#flow?.cancel(error)
+  }
+
+  #replay(): void {
+    const sink = this.#next!
+    if (this.#error) return sink.fail(this.#error)
+    while (!this.#paused) {
+      const chunk = this.#chunks.shift()
+      if (chunk === undefined) {
+        const end = this.#end
+        this.#end = null
+        if (end) sink.end(end.trailers)
+        else this.#flow?.resume()
+        return
+      }
+      if (!sink.write(chunk)) this.#paused = true
+    }
+  }
+}

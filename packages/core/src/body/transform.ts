@@ -1,0 +1,85 @@
+/** Bodies that are edited on their way out. */
+import { ProxyError } from '../errors.ts'
+import type { HeaderList } from '../headers/list.ts'
+import type { BodyTransform, Reply, Sink, Source } from '../pipeline/contract.ts'
+
+/** True for a body that pushes. */
+export function isSource(body: Reply['body']): body is Source {
+  return body !== null && 'start' in body
+}
+
+/** A source that gives known bytes in one chunk. */
+export function sourceOf(bytes: Uint8Array): Source {
+  return {
+    length: bytes.length,
+    start(sink) {
+      let cancelled = false
+      if (bytes.length > 0) sink.write(bytes)
+      if (!cancelled) sink.end()
+      return {
+        pause() {},
+        resume() {},
+        cancel() {
+          cancelled = true
+        },
+      }
+    },
+  }
+}
+
+/** The same body, seen through a transform. A transform that throws breaks the body; it never looks whole. */
+export function transformSource(body: Uint8Array | Source, transform: BodyTransform): Source {
+  const source = isSource(body) ? body : sourceOf(body)
+  return {
+    length: null,
+    start: sink => source.start(new TransformSink(sink, transform)),
+  }
+}
+
+class TransformSink implements Sink {
+  readonly #out: Sink
+  readonly #transform: BodyTransform
+  #more = true
+  #failed = false
+
+  constructor(out: Sink, transform: BodyTransform) {
+    this.#transform = transform
+    // What the transform writes decides whether the source goes on.
+    this.#out = {
+      write: bytes => {
+        this.#more = out.write(bytes)
+        return this.#more
+      },
+      end: trailers => out.end(trailers),
+      fail: error => out.fail(error),
+    }
+  }
+
+  write(bytes: Uint8Array): boolean {
+    if (this.#failed) return true
+    this.#more = true
+    this.#guard(() => this.#transform.chunk(bytes, this.#out))
+    return this.#more
+  }
+
+  end(trailers?: HeaderList): void {
+    if (!this.#failed) this.#guard(() => this.#transform.end(this.#out, trailers))
+  }
+
+  fail(error: ProxyError): void {
+    if (!this.#failed) this.#out.fail(error)
+  }
+
+  #guard(step: () => void): void {
+    try {
+      step()
+    } catch (cause) {
+      this.#failed = true
+      this.#out.fail(transformFailed(cause))
+    }
+  }
+}
+
+function transformFailed(cause: unknown): ProxyError {
+  return new ProxyError({ source: 'proxy', phase: 'reply-body', code: 'internal', cause })
+}

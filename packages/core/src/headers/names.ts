@@ -1,0 +1,71 @@
+/** What a proxy has to know of a field name, looked up by its exact spelling. */
+
+/** Plain end-to-end field: passed on as it is. */
+export const END_TO_END = 0
+export const HOST = 1
+export const CONNECTION = 2
+export const CONTENT_LENGTH = 3
+export const TRANSFER_ENCODING = 4
+/** Meant for this hop only (RFC 9110, 7.6.1, and what older software sends). */
+export const HOP_BY_HOP = 5
+export const TE = 6
+export const UPGRADE = 7
+export const EXPECT = 8
+/** Written by the proxy itself: `X-Forwarded-*`, `X-Real-IP`, `Forwarded`. */
+export const FORWARDED = 9
+/** `X_Forwarded_For`, `X.Real.IP`: what CGI folds onto a name that the edge writes (RFC 3875, 4.1.18). */
+export const ALIAS = 10
+export const TRAILER = 11
+export const COOKIE = 12
+
+const KINDS: Readonly<Record<string, number>> = {
+  host: HOST,
+  connection: CONNECTION,
+  'content-length': CONTENT_LENGTH,
+  'transfer-encoding': TRANSFER_ENCODING,
+  'keep-alive': HOP_BY_HOP,
+  'proxy-connection': HOP_BY_HOP,
+  'proxy-authenticate': HOP_BY_HOP,
+  'proxy-authentication-info': HOP_BY_HOP,
+  'proxy-authorization': HOP_BY_HOP,
+  'http2-settings': HOP_BY_HOP,
+  te: TE,
+  upgrade: UPGRADE,
+  expect: EXPECT,
+  trailer: TRAILER,
+  cookie: COOKIE,
+  forwarded: FORWARDED,
+  'x-forwarded-for': FORWARDED,
+  'x-forwarded-proto': FORWARDED,
+  'x-forwarded-host': FORWARDED,
+  'x-forwarded-port': FORWARDED,
+  'x-real-ip': FORWARDED,
+}
+
+/** End-to-end names whose underscore and dot spellings are dropped too, because filters of this package write them. */
+const MANAGED = new Set(['x-request-id', 'early-data', 'client-cert', 'client-cert-chain'])
+
+const REMEMBERED = 2048
+const known = new Map<string, number>()
+
+/** Kind of a field name as spelt. Remembers a bounded number of spellings. */
+export function kindOf(name: string): number {
+  const kind = known.get(name)
+  if (kind !== undefined) return kind
+  const found = classify(name.toLowerCase())
+  if (known.size < REMEMBERED) known.set(name, found)
+  return found
+}
+
+function classify(lower: string): number {
+  const kind = Object.hasOwn(KINDS, lower) ? KINDS[lower] : undefined
+  if (kind !== undefined) return kind
+  const folded = foldName(lower)
+  if (folded !== lower && (Object.hasOwn(KINDS, folded) || MANAGED.has(folded))) return ALIAS
+  return END_TO_END
+}
+
+/** The spelling that CGI, WSGI and PHP cannot tell from `name`: lower case, `_` and `.` as `-`. */
+export function foldName(name: string): string {
+  return name.toLowerCase().replace(/[_.]/g, '-')
+}

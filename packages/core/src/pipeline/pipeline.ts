@@ -1,0 +1,134 @@
+/** The typed builder. It only collects; `handle()` of the outermost pipeline compiles. */
+
+import type { ProxyError } from '../errors.ts'
+import { ConfigError } from '../errors.ts'
+import { cidrMatcher } from '../net/cidr.ts'
+import { inject } from '../transport/inject.ts'
+import { compile, type Description, type Step } from './compile.ts'
+import type {
+  App,
+  ClientLink,
+  Handler,
+  InjectedReply,
+  InjectOptions,
+  OpenExchange,
+  Pipeline,
+  RequestHead,
+  Source,
+} from './contract.ts'
+import type { AnyFilter, AnyHandler } from './plan.ts'
+
+/** Options of {@link pipeline}. */
+export interface PipelineOptions {
+  /**
+   * Peers that may supply `X-Forwarded-*`: addresses, CIDR blocks, `'private'`, `'loopback'`, `'unix'`, or a function
+   * of the canonical address. Default: none, so that no client can choose its own address. What a trusted peer says
+   * decides `clientAddress` and `scheme`.
+   */
+  trust?: readonly string[] | ((address: string) => boolean)
+}
+
+const DESCRIPTION = Symbol('description')
+
+/** An app that is still a part of another one. */
+interface Part extends App {
+  readonly [DESCRIPTION]: Description
+}
+
+/**
+ * Starts a pipeline.
+ * @example
+ * const app = pipeline().use(baseline()).handle(proxy(upstream({ name: 'app', targets: ['http://127.0.0.1:3000'] })))
+ * @throws ConfigError for an entry of `trust` that is no address.
+ */
+export function pipeline(options: PipelineOptions = {}): Pipeline<object, object> {
+  return new Builder([], trustTest(options.trust)) as unknown as Pipeline<object, object>
+}
+
+class Builder {
+  readonly #steps: readonly Step[]
+  /** `null` inside a route or host: such a pipeline is compiled with the one around it. */
+  readonly #trusts: ((address: string) => boolean) | null
+
+  constructor(steps: readonly Step[], trusts: ((address: string) => boolean) | null) {
+    this.#steps = steps
+    this.#trusts = trusts
+  }
+
+  use(filter: AnyFilter): Builder {
+    return this.#with({ kind: 'use', filter })
+  }
+
+  wrap(wrapper: (inner: AnyHandler) => AnyHandler): Builder {
+    return this.#with({ kind: 'wrap', wrapper })
+  }
+
+  route(pattern: string, build: (route: Builder) => App): Builder {
+    return this.#with({
+      kind: 'route',
+      pattern,
+      part: describe(build(new Builder([], null)), `route ${pattern}`),
+    })
+  }
+
+  host(name: string, build: (host: Builder) => App): Builder {
+    return this.#with({ kind: 'host', name, part: describe(build(new Builder([], null)), `host ${name}`) })
+  }
+
+  handle(handler: Handler | null = null): App {
+    const description: Description = { steps: this.#steps, handler: handler as AnyHandler | null }
+    return this.#trusts === null ? partOf(description) : freeze(description, this.#trusts)
+  }
+
+  #with(step: Step): Builder {
+    return new Builder([...this.#steps, step], this.#trusts)
+  }
+}
+
+function freeze(description: Description, trusts: (address: string) => boolean): App {
+  const open = compile(description)
+  const app: App = Object.freeze({
+    trusts,
+    open: (
+      head: RequestHead,
+      body: Source | null,
+      link: ClientLink,
+      fault: ProxyError | null = null,
+    ): OpenExchange => open(head, body, link, fault),
+    inject: (options?: InjectOptions): Promise<InjectedReply> => inject(app, options),
+  })
+  return app
+}
+
+function partOf(description: Description): Part {
+  const useless = (): never => {
+    throw new ConfigError([
+      {
+        place: 'app',
+        problem: 'this is the app of a route or host, which works only inside its pipeline',
+        fix: 'Serve the app that the outermost handle() returns.',
+      },
+    ])
+  }
+  return Object.freeze({ [DESCRIPTION]: description, trusts: useless, open: useless, inject: useless })
+}
+
+function describe(part: App, place: string): Description {
+  if (typeof part === 'object' && part !== null && DESCRIPTION in part) return (part as Part)[DESCRIPTION]
+  throw new ConfigError([
+    {
+      place,
+      problem: 'the function does not return the app of the pipeline that it was given',
+      fix: 'Write r => r.use(…).handle(…).',
+    },
+  ])
+}
+
+function trustTest(trust: PipelineOptions['trust']): (address: string) => boolean {
+  if (trust === undefined || trust.length === 0) return () => false
+  if (typeof trust === 'function') return trust
+  const unix = trust.includes('unix')
+  const named = trust.filter(entry => entry !== 'unix')
+  const matches = named.length > 0 ? cidrMatcher(named, 'pipeline.trust') : () => false
+  return address => (address === 'unix' ? unix : matches(address))
+}

@@ -1,0 +1,96 @@
+/** What a route does, flattened at build: one array per hook, so that a request is a loop. */
+import type {
+  BodyTransform,
+  Context,
+  Filter,
+  ForwardHead,
+  Handler,
+  Outcome,
+  ReplyHead,
+  Verdict,
+} from './contract.ts'
+
+// The builder has checked the filters' types; here they are only called.
+// biome-ignore lint/suspicious/noExplicitAny: see above.
+export type AnyContext = Context<any, any>
+// biome-ignore lint/suspicious/noExplicitAny: see above.
+export type AnyFilter = Filter<any, any, any>
+// biome-ignore lint/suspicious/noExplicitAny: see above.
+export type AnyHandler = Handler<any, any>
+
+/** A hook, with the place of its filter in the pipeline. */
+export interface Hook<F> {
+  readonly at: number
+  readonly run: F
+}
+
+/** Everything that a matched route needs. */
+export interface Plan {
+  readonly route: string
+  readonly filters: readonly AnyFilter[]
+  readonly handler: AnyHandler
+  readonly state: () => object
+  readonly onRequest: readonly Hook<(cx: AnyContext) => Verdict>[]
+  readonly holdBody: readonly Hook<(cx: AnyContext) => number>[]
+  readonly onRequestBody: readonly Hook<(cx: AnyContext, bytes: Uint8Array, end: boolean) => Verdict>[]
+  readonly onForward: readonly Hook<(cx: AnyContext, out: ForwardHead) => void | Promise<void>>[]
+  /** Last filter first. */
+  readonly onReply: readonly Hook<(cx: AnyContext, head: ReplyHead) => Verdict>[]
+  /** Last filter first. */
+  readonly replyBody: readonly Hook<(cx: AnyContext, head: ReplyHead) => BodyTransform | undefined>[]
+  readonly onDone: readonly Hook<(cx: AnyContext, outcome: Outcome) => void>[]
+}
+
+const EMPTY: object = Object.freeze({})
+
+/** Flattens filters and a handler into a plan. */
+export function makePlan(route: string, filters: readonly AnyFilter[], handler: AnyHandler): Plan {
+  const makers = filters.flatMap(filter => (filter.state ? [filter.state] : []))
+  return {
+    route,
+    filters,
+    handler,
+    state: stateMaker(makers),
+    onRequest: hooks(filters, 'onRequest'),
+    holdBody: hooks(filters, 'holdBody'),
+    onRequestBody: hooks(filters, 'onRequestBody'),
+    onForward: hooks(filters, 'onForward'),
+    onReply: hooks(filters, 'onReply').reverse(),
+    replyBody: hooks(filters, 'replyBody').reverse(),
+    onDone: hooks(filters, 'onDone'),
+  }
+}
+
+/** Replaces bundles by their parts. */
+export function flatten(filters: readonly AnyFilter[]): AnyFilter[] {
+  return filters.flatMap(filter => (filter.parts ? flatten(filter.parts) : [filter]))
+}
+
+function stateMaker(makers: readonly (() => object)[]): () => object {
+  if (makers.length === 0) return () => EMPTY
+  if (makers.length === 1) return makers[0]!
+  return () => {
+    const state = {}
+    for (let i = 0; i < makers.length; i++) Object.assign(state, makers[i]!())
+    return state
+  }
+}
+
+type HookName = 'onRequest' | 'holdBody' | 'onRequestBody' | 'onForward' | 'onReply' | 'replyBody' | 'onDone'
+
+function hooks<K extends HookName>(
+  filters: readonly AnyFilter[],
+  name: K,
+): Hook<NonNullable<AnyFilter[K]>>[] {
+  const found: Hook<NonNullable<AnyFilter[K]>>[] = []
+  for (const [at, filter] of filters.entries()) {
+    const run = filter[name]
+    // Called as a method, so that a filter made from a class keeps its `this`.
+    if (run)
+      found.push({
+        at,
+        run: (run as (...args: never[]) => unknown).bind(filter) as NonNullable<AnyFilter[K]>,
+      })
+  }
+  return found
+}

@@ -1,0 +1,116 @@
+/** Puts an app onto a server that the host owns: http, https, http2 (h2c), http2 secure with HTTP/1.1. */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2'
+import type { Server, Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { assertMilliseconds } from '../../config/check.ts'
+import { ConfigError, type ConfigFault } from '../../errors.ts'
+import type { App } from '../../pipeline/contract.ts'
+import { answerClientError } from './client-error.ts'
+import { Connections, drainServer } from './drain.ts'
+import { type Serving, serveHttp1 } from './http1.ts'
+import { serveHttp2 } from './http2.ts'
+
+/** Options of {@link attach}. */
+export interface AttachOptions {
+  /** How long `drain()` lets what runs finish, in ms. Default 15 000. */
+  drainTimeout?: number
+}
+
+/** A server under an app. */
+export interface Attached {
+  /** True from the first call of `drain()`. `/readyz` answers 503 then. */
+  readonly draining: boolean
+  /**
+   * Stops accepting, finishes what runs within `timeout` ms (default: the option), then closes the rest.
+   * HTTP/1.1 answers carry `Connection: close`, HTTP/2 sessions get GOAWAY. Resolves when the last connection is gone.
+   */
+  drain(timeout?: number): Promise<void>
+}
+
+/**
+ * Serves an app on a node:http, node:https or node:http2 server. Call it before `listen()`.
+ * The server is the app's alone: one with other request listeners is refused (`toHandler` is for those).
+ * @example
+ * const server = createSecureServer({ key, cert, allowHTTP1: true })
+ * const edge = attach(server, app)
+ * server.listen(8443)
+ * @throws ConfigError when the server has request listeners, or an option cannot work.
+ */
+export function attach(server: Server, app: App, options: AttachOptions = {}): Attached {
+  const faults: ConfigFault[] = []
+  const limit = assertMilliseconds('attach.drainTimeout', options.drainTimeout ?? 15_000, 0, faults)
+  for (const event of ['request', 'stream']) {
+    if (server.listeners(event).length > 0) {
+      const fix = 'Attach to a server of its own, or mount toHandler(app) in yours.'
+      faults.push({ place: 'attach(server)', problem: `the server has a '${event}' listener already`, fix })
+    }
+  }
+  if (faults.length > 0) throw new ConfigError(faults)
+
+  const state = { app, draining: false }
+  const connections = new Connections()
+  connections.watch(server)
+  tune(server)
+  serve(server, state)
+  let drained: Promise<void> | null = null
+  return {
+    get draining() {
+      return state.draining
+    },
+    drain(timeout = limit) {
+      state.draining = true
+      drained ??= drainServer(server, connections, timeout)
+      return drained
+    },
+  }
+}
+
+function serve(server: Server, serving: Serving): void {
+  server.on(
+    'stream',
+    (stream: ServerHttp2Stream, pseudo: IncomingHttpHeaders, _flags: number, raw: string[]) => {
+      serveHttp2(serving, stream, pseudo, raw)
+    },
+  )
+  // A 'request' listener makes an http2 server build its compatibility objects for each stream; only the fallback
+  // to HTTP/1.1 wants the event, so the hook that would do so is taken off first.
+  for (const listener of server.listeners('newListener')) {
+    if (listener.name === 'setupCompat') server.off('newListener', listener as () => void)
+  }
+  const onRequest = (req: IncomingMessage, res: ServerResponse): void => {
+    if (req.httpVersionMajor === 1) serveHttp1(serving, req, res)
+  }
+  server.on('request', onRequest)
+  server.on('checkContinue', (req: IncomingMessage, res: ServerResponse) => {
+    if (req.httpVersionMajor === 1) serveHttp1(serving, req, res, true)
+  })
+  server.on('clientError', answerClientError)
+  server.on('connect', (_req: IncomingMessage, socket: Duplex) => refuseConnect(socket))
+}
+
+function tune(server: Server): void {
+  const limits = server as Server & { maxHeadersCount?: number | null }
+  // Node drops the headers above its limit in silence; the header gate refuses them instead.
+  limits.maxHeadersCount = 0
+  // The HTTP/1.1 fallback of an http2 server leaves Nagle's algorithm on.
+  const noDelay = (socket: Socket): void => {
+    socket.setNoDelay(true)
+  }
+  server.on('connection', noDelay)
+  // Node only tells of a failed or timed-out handshake; the socket would stay open for ever.
+  server.on('tlsClientError', (_error: Error, socket: Socket) => socket.destroy())
+  // No application protocol in common: nobody else would close it.
+  server.on('unknownProtocol', (socket: Socket) => socket.destroy())
+  server.on('secureConnection', (socket: Socket & { alpnProtocol?: string | false }) => {
+    if (socket.alpnProtocol && socket.alpnProtocol !== 'h2' && socket.alpnProtocol !== 'http/1.1')
+      socket.destroy()
+  })
+}
+
+function refuseConnect(socket: Duplex): void {
+  socket.on('error', () => {})
+  socket.end(
+    'HTTP/1.1 405 Method Not Allowed\r\nAllow: GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS\r\nConnection: close\r\nContent-Length: 0\r\n\r\n',
+  )
+}

@@ -1,0 +1,43 @@
+/** How an app reaches a target. Only connectors know the client library behind them. */
+import type { ProxyError } from '../errors.ts'
+import type { Source } from '../pipeline/contract.ts'
+
+/** A request as it goes out. */
+export interface OutgoingRequest {
+  readonly method: string
+  /** Origin-form. */
+  readonly target: string
+  /** `[name, value, …]`, `Host` included. */
+  readonly headers: string[]
+  readonly body: Source | null
+}
+
+/** Takes the answer to one request. After `onError` or `onEnd` nothing more comes. */
+export interface Receiver {
+  /** The request is about to be written; from now on it may have been seen. */
+  onSent(): void
+  /** An interim response (RFC 9110, 15.2). */
+  onInterim(status: number, headers: string[]): void
+  /** Final head. */
+  onHead(status: number, headers: string[]): void
+  /** A chunk of body; false pauses until `resume`. */
+  onData(bytes: Uint8Array): boolean
+  onEnd(trailers: string[]): void
+  onError(error: ProxyError): void
+}
+
+/** A request on its way. */
+export interface Call {
+  resume(): void
+  /** Gives the request up; the receiver hears nothing more. */
+  cancel(error: ProxyError): void
+}
+
+/** A pool of connections to one target. */
+export interface Connector {
+  send(request: OutgoingRequest, receiver: Receiver): Call
+  /** Waits for what runs, then closes the connections. */
+  close(): Promise<void>
+  /** Closes the connections at once. */
+  destroy(): Promise<void>
+}
