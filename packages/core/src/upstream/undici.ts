@@ -1,5 +1,6 @@
 /** HTTP/1.1 to a target over undici's `dispatch`: callbacks, no promise a chunk. */
 import { buildConnector, type Dispatcher, Pool } from 'undici'
+import { latin1 } from '../body/latin1.ts'
 import { toReadable } from '../body/readable.ts'
 import { ProxyError } from '../errors.ts'
 import type { Call, Connector, OutgoingRequest, Receiver } from './connector.ts'
@@ -153,11 +154,8 @@ class UndiciCall implements Call {
   }
 }
 
-/** Quicker than `toString('latin1')`; on every Buffer, but not in its types. */
-type Latin1 = Buffer & { latin1Slice(): string }
-
 function textOf(fields: Buffer[]): string[] {
   const text = new Array<string>(fields.length)
-  for (let i = 0; i < fields.length; i++) text[i] = (fields[i] as Latin1).latin1Slice()
+  for (let i = 0; i < fields.length; i++) text[i] = latin1(fields[i]!)
   return text
 }

@@ -1,6 +1,7 @@
 /** HTTP/1.x over node:http: one request in, one reply out. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { latin1 } from '../../body/latin1.ts'
 import { isSource } from '../../body/transform.ts'
 import { ProxyError } from '../../errors.ts'
 import { judgeHead, makePeer } from '../../headers/head.ts'
@@ -29,6 +30,9 @@ const PEER = Symbol('peer')
 
 /** A body that nobody read and that is at most this long is read off, so that the connection lives on. */
 const DRAINED_BYTES = 65_536
+
+/** Up to here, copying a body is cheaper than a second buffer in the system call. */
+const ONE_WRITE_BYTES = 16_384
 
 /** Answers one request of a node:http server with an app. `given` replaces a body that was read before. */
 export function serveHttp1(
@@ -137,7 +141,13 @@ class Http1Link implements ClientLink, Sink {
 
   #sendBytes(bytes: Uint8Array): void {
     if (this.#res.req.method !== 'HEAD') this.#bytesSent = bytes.length
-    this.#res.end(bytes)
+    this.#endWith(bytes)
+  }
+
+  /** Head and a small body as one latin1 string are one write; as string and buffer they would be a writev. */
+  #endWith(bytes: Uint8Array): void {
+    if (bytes.length > ONE_WRITE_BYTES) this.#res.end(bytes)
+    else this.#res.end(latin1(bytes), 'latin1')
   }
 
   #sendSource(source: Source): void {
@@ -149,7 +159,7 @@ class Http1Link implements ClientLink, Sink {
     const first = this.#first
     this.#first = null
     if (this.#ended) {
-      if (first) res.end(first)
+      if (first) this.#endWith(first)
       else res.end()
     } else if (first) {
       if (!res.write(first)) this.#block()
