@@ -76,9 +76,13 @@ const openssl = findOpenssl()
 const withOpenssl = openssl === null && !process.env.CI ? describe.skip : describe
 
 withOpenssl(`openssl reads it${openssl === null ? ' (skipped: no openssl on this machine)' : ''}`, () => {
-  const folder = mkdtempSync(join(tmpdir(), 'postern-certificate-'))
-  const file = join(folder, 'cert.pem')
-  writeFileSync(file, made.cert)
+  let folder: string
+  let file: string
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'postern-certificate-'))
+    file = join(folder, 'cert.pem')
+    writeFileSync(file, made.cert)
+  })
   afterAll(() => rmSync(folder, { recursive: true }))
 
   test('as a version 3 certificate with each extension where it belongs', async () => {
