@@ -91,6 +91,7 @@ export function judgeHead(raw: RawHead, trusts: (address: string) => boolean): J
   let host: string | undefined
   let hosts = 0
   let lengths = 0
+  let codings = 0
   let hasBody = false
   let upgrade: string | null = null
   let upgrades = false
@@ -105,6 +106,8 @@ export function judgeHead(raw: RawHead, trusts: (address: string) => boolean): J
         hasBody ||= lines[i + 1] !== '0'
         break
       case TRANSFER_ENCODING:
+        // Exactly `chunked`: any other list is read differently by somebody (RFC 9112, 6.1).
+        codings += lines[i + 1]!.toLowerCase() === 'chunked' ? 1 : 2
         hasBody = true
         break
       case UPGRADE:
@@ -119,8 +122,9 @@ export function judgeHead(raw: RawHead, trusts: (address: string) => boolean): J
 
   const target = readTarget(raw.method, raw.target)
   if (typeof target === 'string') return refused(target)
-  // Two lengths, even equal ones: whoever stands behind may take the other (RFC 9112, 6.3).
-  if (hosts > 1 || lengths > 1) return refused('bad-request')
+  // One framing, said once (RFC 9112, 6.3): whoever stands behind may take the other.
+  if (hosts > 1 || lengths + codings > 1 || (codings > 0 && raw.version === '1.0'))
+    return refused('bad-request')
 
   let authority = ''
   const claimed = target.authority ?? raw.authority ?? host

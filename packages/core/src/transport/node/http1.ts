@@ -27,6 +27,8 @@ export interface Serving {
 }
 
 const PEER = Symbol('peer')
+/** Set once a head was refused: what follows it on the connection is not read as a request. */
+const REFUSED = Symbol('refused')
 
 /** A body that nobody read and that is at most this long is read off, so that the connection lives on. */
 const DRAINED_BYTES = 65_536
@@ -43,7 +45,8 @@ export function serveHttp1(
   target: string = req.url ?? '/',
   given: Source | null = null,
 ): void {
-  const socket = req.socket as Socket & { [PEER]?: Peer }
+  const socket = req.socket as Socket & { [PEER]?: Peer; [REFUSED]?: boolean }
+  if (socket[REFUSED]) return
   const peer = (socket[PEER] ??= makePeer(socket))
   const headers = new HeaderList(req.rawHeaders)
   const { head, fault, hasBody } = judgeHead(
@@ -60,7 +63,8 @@ export function serveHttp1(
   if (hasBody && given === null) {
     body = new RequestBody(req, lengthOf(headers), expectsContinue ? () => res.writeContinue() : null)
   }
-  const link = new Http1Link(serving, res, body)
+  if (fault) socket[REFUSED] = true
+  const link = new Http1Link(serving, res, body, fault !== null)
   link.begin(serving.app.open(head, given ?? body, link, fault))
 }
 
@@ -69,6 +73,8 @@ class Http1Link implements ClientLink, Sink {
   readonly #serving: Serving
   readonly #res: ServerResponse
   readonly #body: RequestBody | null
+  /** The connection ends with this reply. */
+  readonly #last: boolean
   #exchange!: OpenExchange
   #reply: Reply | null = null
   #flow: Flow | null = null
@@ -80,10 +86,11 @@ class Http1Link implements ClientLink, Sink {
   #ended = false
   #blocked = false
 
-  constructor(serving: Serving, res: ServerResponse, body: RequestBody | null) {
+  constructor(serving: Serving, res: ServerResponse, body: RequestBody | null, last: boolean) {
     this.#serving = serving
     this.#res = res
     this.#body = body
+    this.#last = last
   }
 
   get draining(): boolean {
@@ -126,8 +133,8 @@ class Http1Link implements ClientLink, Sink {
       return
     }
     const body = this.#body
-    if (body && !body.ended && (reply.status >= 400 || this.#serving.draining)) this.#leaveUnread(body, reply)
-    else if (this.#serving.draining) reply.headers.set('Connection', 'close')
+    if (body && !body.ended) this.#leaveUnread(body, reply)
+    else if (this.#last || this.#serving.draining) reply.headers.set('Connection', 'close')
     try {
       res.writeHead(reply.status, reply.headers.raw)
     } catch (cause) {
@@ -214,7 +221,8 @@ class Http1Link implements ClientLink, Sink {
 
   /** The upload goes on behind an answer that does not want it. */
   #leaveUnread(body: RequestBody, reply: Reply): void {
-    if (body.length !== null && body.length <= DRAINED_BYTES && !this.#serving.draining) return
+    const short = body.length !== null && body.length <= DRAINED_BYTES
+    if (short && !this.#last && !this.#serving.draining) return
     reply.headers.set('Connection', 'close')
     const { socket } = this.#res
     if (socket) lingerOnClose(socket)
