@@ -1,7 +1,11 @@
 import { type Logger, pino } from 'pino'
 import { describe, expect, test } from 'vitest'
 import { ConfigError, ProxyError } from '../errors.ts'
+import { requestId } from '../gates/request-id.ts'
+import { uriLength } from '../gates/uri-length.ts'
 import type { Context, Outcome } from '../pipeline/contract.ts'
+import { pipeline } from '../pipeline/pipeline.ts'
+import { reply } from '../reply.ts'
 import { type TestHead, testContext } from '../testing/context.ts'
 import { type AccessLogOptions, accessLog } from './access-log.ts'
 
@@ -207,6 +211,42 @@ test.each([
   const gate = accessLog({ logger, level })
   for (const status of [200, 404, 500]) gate.onDone?.(testContext(), { ...OUTCOME, status })
   expect(lines.map(line => (JSON.parse(line) as Line).status)).toEqual(written)
+})
+
+describe('in an app, each request leaves one line', () => {
+  const { logger, lines } = memory()
+  const app = pipeline()
+    .use(accessLog({ logger }))
+    .use(requestId())
+    .use(uriLength({ max: 20 }))
+    .route('/bug', r =>
+      r.handle(() => {
+        throw new Error('a bug')
+      }),
+    )
+    .route('/fine/:id', r => r.handle(() => reply(200, 'hello')))
+    .handle()
+
+  test.each([
+    { path: '/fine/1', line: { level: 30, status: 200, route: '/fine/:id', out: 5 } },
+    { path: '/none', line: { level: 40, status: 404, reason: 'not-found', route: '*' } },
+    {
+      path: '/fine/123456789012345',
+      line: { level: 40, status: 414, filter: 'uri-length', reason: 'uri-too-long' },
+    },
+    { path: '/..', line: { level: 40, status: 400, error: { source: 'client', code: 'ambiguous-path' } } },
+    {
+      path: '/bug',
+      line: { level: 50, status: 500, error: { source: 'proxy', code: 'internal', cause: 'a bug' } },
+    },
+  ])('$path', async ({ path, line }) => {
+    lines.length = 0
+    const answer = await app.inject({ path })
+    expect(lines).toHaveLength(1)
+    const logged = JSON.parse(lines[0]!) as Line
+    expect(logged).toMatchObject(line)
+    expect(logged.id).toBe(answer.headers.get('x-request-id'))
+  })
 })
 
 test('all faults are told at once', () => {
