@@ -7,6 +7,7 @@ import { onTestFinished } from 'vitest'
 import {
   type App,
   type Attached,
+  type AttachOptions,
   attach,
   pipeline,
   proxy,
@@ -58,9 +59,7 @@ export async function origin(
 }
 
 /** An origin of raw bytes: what it got, and full control over what it says. */
-export async function rawOrigin(
-  onConnection: (socket: Socket, received: () => string) => void,
-): Promise<{
+export async function rawOrigin(onConnection: (socket: Socket, received: () => string) => void): Promise<{
   url: string
   port: number
   received: () => string
@@ -117,6 +116,7 @@ export type Kind = 'http' | 'https' | 'h2' | 'h2c'
 export async function edge(
   app: App,
   kind: Kind = 'http',
+  options: AttachOptions = {},
 ): Promise<{ port: number; url: string; attached: Attached; server: TcpServer }> {
   const { key, cert } = certificate()
   const server =
@@ -127,7 +127,7 @@ export async function edge(
         : kind === 'h2'
           ? createSecureServer({ key, cert, allowHTTP1: true })
           : createH2c()
-  const attached = attach(server as TcpServer, app)
+  const attached = attach(server as TcpServer, app, options)
   const port = await listen(server as TcpServer)
   onTestFinished(() => attached.drain(0))
   const scheme = kind === 'http' || kind === 'h2c' ? 'http' : 'https'

@@ -15,6 +15,11 @@ import { serveHttp2 } from './http2.ts'
 export interface AttachOptions {
   /** How long `drain()` lets what runs finish, in ms. Default 15 000. */
   drainTimeout?: number
+  /**
+   * Silence after which an HTTP/2 session is asked to end (GOAWAY), in ms; running streams may finish, and after the same
+   * time of silence again they are cut. Default 60 000. HTTP/1.1 has the server's own `keepAliveTimeout`.
+   */
+  sessionIdleTimeout?: number
 }
 
 /** A server under an app. */
@@ -40,6 +45,12 @@ export interface Attached {
 export function attach(server: Server, app: App, options: AttachOptions = {}): Attached {
   const faults: ConfigFault[] = []
   const limit = assertMilliseconds('attach.drainTimeout', options.drainTimeout ?? 15_000, 0, faults)
+  const idle = assertMilliseconds(
+    'attach.sessionIdleTimeout',
+    options.sessionIdleTimeout ?? 60_000,
+    1,
+    faults,
+  )
   for (const event of ['request', 'stream']) {
     if (server.listeners(event).length > 0) {
       const fix = 'Attach to a server of its own, or mount toHandler(app) in yours.'
@@ -50,7 +61,7 @@ export function attach(server: Server, app: App, options: AttachOptions = {}): A
 
   const state = { app, draining: false }
   const connections = new Connections()
-  connections.watch(server)
+  connections.watch(server, idle)
   tune(server)
   serve(server, state)
   let drained: Promise<void> | null = null

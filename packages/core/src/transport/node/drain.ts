@@ -11,7 +11,8 @@ export class Connections {
   readonly #sockets = new Set<Socket>()
   readonly #sessions = new Set<ServerHttp2Session>()
 
-  watch(server: Server): void {
+  /** `idle`: ms of silence after which an HTTP/2 session is asked to end, and after as many again cut. */
+  watch(server: Server, idle: number): void {
     const keep = (socket: Socket): void => {
       this.#sockets.add(socket)
       socket.once('close', () => this.#sockets.delete(socket))
@@ -20,6 +21,11 @@ export class Connections {
     server.on('session', (session: ServerHttp2Session) => {
       this.#sessions.add(session)
       session.once('close', () => this.#sessions.delete(session))
+      // After a broken frame Node says GOAWAY, reads no more and leaves the connection open: only time ends it.
+      session.setTimeout(idle, () => {
+        if (session.closed) session.destroy()
+        else session.close()
+      })
     })
   }
 
