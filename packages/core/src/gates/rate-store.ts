@@ -1,0 +1,48 @@
+/** Where token buckets live. In memory here; elsewhere when many machines share them. */
+import QuickLRU from 'quick-lru'
+import type { Awaitable } from '../pipeline/contract.ts'
+
+/** A bucket: `burst` tokens at most, `perSecond` new ones. */
+export interface Bucket {
+  readonly perSecond: number
+  readonly burst: number
+}
+
+/** What a store decided. */
+export interface RateDecision {
+  readonly allowed: boolean
+  /** Whole tokens left. */
+  readonly remaining: number
+  /** Milliseconds until a token is there; 0 when one is. */
+  readonly wait: number
+}
+
+/** Takes tokens. One call is one decision; it must be atomic for a key. */
+export interface RateLimitStore {
+  /** `now` in milliseconds, growing. */
+  take(key: string, bucket: Bucket, now: number): Awaitable<RateDecision>
+}
+
+/**
+ * Buckets in this process, at most `maxClients` of them in each of two generations; the oldest go first. A bucket that
+ * is forgotten starts full again: to get there an attacker has to send from `maxClients` other clients in the meantime.
+ */
+export function memoryRateStore(maxClients: number): RateLimitStore {
+  // One number a client: the time at which its bucket will be full (GCRA).
+  const fullAt = new QuickLRU<string, number>({ maxSize: maxClients })
+  return {
+    take(key, { perSecond, burst }, now) {
+      const interval = 1000 / perSecond
+      const full = Math.max(fullAt.get(key) ?? 0, now)
+      const missing = (full - now) / interval
+      // The tolerance keeps rounding from refusing a token that is there.
+      if (missing + 1 > burst + 1e-9) {
+        // Written back, so that a client that is refused stays among the young.
+        fullAt.set(key, full)
+        return { allowed: false, remaining: 0, wait: (missing + 1 - burst) * interval }
+      }
+      fullAt.set(key, full + interval)
+      return { allowed: true, remaining: Math.floor(burst - missing - 1 + 1e-9), wait: 0 }
+    },
+  }
+}
