@@ -61,3 +61,4 @@ export { type RequestIdOptions, type RequestIdState, requestId } from './gates/r
 export { type SecurityHeadersOptions, securityHeaders } from './gates/security-headers.ts'
 export { type TraceContextOptions, type TraceState, traceContext } from './gates/trace-context.ts'
 export { type UriLengthOptions, uriLength } from './gates/uri-length.ts'
+export { type AccessLogOptions, accessLog } from './observe/access-log.ts'
