@@ -1,0 +1,47 @@
+/** Clients that need nothing but Node. Certificates are not checked: each example makes its own. */
+import { once } from 'node:events'
+import { request as httpRequest, type IncomingHttpHeaders } from 'node:http'
+import { connect } from 'node:http2'
+import { request as httpsRequest } from 'node:https'
+
+export interface Ask {
+  method?: string
+  headers?: Record<string, string>
+  body?: string
+}
+
+export interface Answer {
+  status: number
+  headers: IncomingHttpHeaders
+  text: string
+}
+
+/** One request over HTTP/1.1, on a connection of its own. */
+export async function ask1(url: string, { method = 'GET', headers = {}, body }: Ask = {}): Promise<Answer> {
+  const request = url.startsWith('https:') ? httpsRequest : httpRequest
+  const options = { method, headers, agent: false, rejectUnauthorized: false, ALPNProtocols: ['http/1.1'] }
+  const sent = request(url, options)
+  sent.end(body)
+  const [reply] = await once(sent, 'response')
+  return { status: reply.statusCode, headers: reply.headers, text: await textOf(reply) }
+}
+
+/** One request over HTTP/2, on a session of its own. */
+export async function ask2(url: string, { method = 'GET', headers = {}, body }: Ask = {}): Promise<Answer> {
+  const { origin, pathname, search } = new URL(url)
+  const session = connect(origin, { rejectUnauthorized: false })
+  try {
+    const stream = session.request({ ':method': method, ':path': pathname + search, ...headers })
+    stream.end(body)
+    const [head] = await once(stream, 'response')
+    return { status: head[':status'], headers: head, text: await textOf(stream) }
+  } finally {
+    session.close()
+  }
+}
+
+async function textOf(stream: AsyncIterable<Uint8Array>): Promise<string> {
+  const chunks: Uint8Array[] = []
+  for await (const chunk of stream) chunks.push(chunk)
+  return Buffer.concat(chunks).toString()
+}
