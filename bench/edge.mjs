@@ -1,0 +1,45 @@
+/**
+ * One edge process with named features, for benchmarks and outside testers.
+ *
+ * `node bench/edge.mjs --port P --origin URL [--with NAME,NAME…]` prints `listening` when it accepts.
+ * SIGTERM and SIGINT drain it.
+ */
+import { createServer } from 'node:http'
+import { attach, baseline, pipeline, proxy, upstream } from '@postern/core'
+import { httpOrigin, names, orUsage, parseFlags, whole } from './lib/flags.mjs'
+
+/** What each name adds to the pipeline, in the order in which the names are given. */
+const FEATURES = {
+  none: edge => edge,
+  baseline: edge => edge.use(baseline()),
+}
+
+const usage = `usage: node bench/edge.mjs --port P --origin URL [--with NAME,NAME…]
+names: ${Object.keys(FEATURES).join(', ')}`
+
+const { port, origin, features } = orUsage(usage, () => {
+  const flags = parseFlags(process.argv.slice(2), { port: undefined, origin: undefined, with: 'none' })
+  return {
+    port: whole('port', flags.port, 0, 65_535),
+    origin: httpOrigin('origin', flags.origin),
+    features: names('with', flags.with, Object.keys(FEATURES)),
+  }
+})
+
+const group = upstream({ name: 'origin', targets: [origin] })
+const app = features.reduce((edge, name) => FEATURES[name](edge), pipeline()).handle(proxy(group))
+const server = createServer()
+const edge = attach(server, app)
+server.on('error', error => {
+  process.stderr.write(`${error.message}\n`)
+  process.exit(1)
+})
+server.listen(port, '127.0.0.1', () => process.stdout.write('listening\n'))
+
+async function stop() {
+  await edge.drain()
+  await group.close()
+  process.exit(0)
+}
+process.once('SIGTERM', stop)
+process.once('SIGINT', stop)
