@@ -44,7 +44,7 @@ export { type Attached, type AttachOptions, attach } from './transport/node/atta
 export { type HandlerOptions, type NodeHandler, toHandler } from './transport/node/handler.ts'
 export { type Target, type Upstream, type UpstreamOptions, upstream } from './upstream/upstream.ts'
 export { type BaselineOptions, type BaselineState, baseline } from './gates/baseline.ts'
-export { type BodyLimitOptions, type BodyLimitState, bodyLimit } from './gates/body-limit.ts'
+export { type BodyLimitOptions, bodyLimit } from './gates/body-limit.ts'
 export { type Bundle, bundle } from './gates/bundle.ts'
 export type { ClientKeyOptions } from './gates/client-key.ts'
 export { type ConcurrencyLimitOptions, type ConcurrencyState, concurrencyLimit } from './gates/concurrency.ts'

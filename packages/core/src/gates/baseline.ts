@@ -1,6 +1,6 @@
 /** The gates that every edge should have, with safe defaults, in one filter. */
 import type { Filter } from '../pipeline/contract.ts'
-import { type BodyLimitOptions, type BodyLimitState, bodyLimit } from './body-limit.ts'
+import { type BodyLimitOptions, bodyLimit } from './body-limit.ts'
 import { bundle } from './bundle.ts'
 import { earlyData } from './early-data.ts'
 import { type HeaderLimitsOptions, headerLimits } from './header-limits.ts'
@@ -30,8 +30,7 @@ export interface BaselineOptions {
 
 /** State fields that a baseline with these options adds. */
 export type BaselineState<O extends BaselineOptions> = Unless<O, 'requestId', RequestIdState> &
-  Unless<O, 'traceContext', TraceState> &
-  Unless<O, 'bodyLimit', BodyLimitState>
+  Unless<O, 'traceContext', TraceState>
 
 /** `State`, unless the part is, or may be, switched off. */
 type Unless<O, Part extends string, State> = Part extends keyof O

@@ -10,36 +10,35 @@ export interface BodyLimitOptions {
   max?: number
 }
 
-/** State that counts what has come. */
-export interface BodyLimitState {
-  /** Bytes of body seen so far. */
-  bodyBytes: number
-}
-
 /**
  * Refuses a body of more than `max` bytes: 413 (RFC 9110, 15.5.14), reason `body-too-large`. A declared length is judged
  * before a byte is read and before 100 Continue is sent; a chunked body is cut at the limit, and the upstream's request with it.
  * @example pipeline().use(bodyLimit({ max: 1 << 20 }))
  * @throws ConfigError for a `max` that is no whole number of at least 0.
  */
-export function bodyLimit(options: BodyLimitOptions = {}): Filter<object, BodyLimitState> {
+export function bodyLimit(options: BodyLimitOptions = {}): Filter {
   const { max = 10 << 20 } = options
   const faults: ConfigFault[] = []
   assertWhole('bodyLimit.max', max, 0, Number.MAX_SAFE_INTEGER, faults)
   if (faults.length > 0) throw new ConfigError(faults)
 
+  // Nobody else's business, and a route may have a second, narrower limit: a field that has no name.
+  const seen = Symbol('bodyBytes')
+  type Counted = { [seen]: number }
+
   return {
     name: 'body-limit',
-    state: () => ({ bodyBytes: 0 }),
+    state: () => ({ [seen]: 0 }),
     onRequest: function checkDeclaredLength(cx: Context): Reply | undefined {
       if (cx.body === null) return undefined
       const declared = cx.request.headers.get('content-length')
       if (declared === undefined) return undefined
       return declaredBytes(declared) > max ? refuse(413, 'body-too-large') : undefined
     },
-    onRequestBody: function countBytes(cx: Context<BodyLimitState>, bytes: Uint8Array): Reply | undefined {
-      cx.state.bodyBytes += bytes.length
-      return cx.state.bodyBytes > max ? refuse(413, 'body-too-large') : undefined
+    onRequestBody: function countBytes(cx: Context, bytes: Uint8Array): Reply | undefined {
+      const counted = cx.state as Counted
+      counted[seen] += bytes.length
+      return counted[seen] > max ? refuse(413, 'body-too-large') : undefined
     },
   }
 }

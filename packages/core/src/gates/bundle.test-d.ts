@@ -3,7 +3,6 @@ import type { Filter } from '../pipeline/contract.ts'
 import { pipeline } from '../pipeline/pipeline.ts'
 import { reply } from '../reply.ts'
 import { baseline } from './baseline.ts'
-import type { BodyLimitState } from './body-limit.ts'
 import { bundle } from './bundle.ts'
 import type { RequestIdState } from './request-id.ts'
 import type { TraceState } from './trace-context.ts'
@@ -67,7 +66,7 @@ test('a field claimed twice does not compile', () => {
 })
 
 test('the baseline adds what its parts add', () => {
-  expectTypeOf(baseline()).toExtend<Filter<object, RequestIdState & TraceState & BodyLimitState>>()
+  expectTypeOf(baseline()).toExtend<Filter<object, RequestIdState & TraceState>>()
   pipeline()
     .use(baseline({ hosts: ['a.example'], uriLength: { max: 100 } }))
     .handle(cx => {

@@ -38,17 +38,15 @@ describe('state', () => {
   })
 
   it('refuses a field that is claimed twice, and says which', () => {
+    const built = pipeline().use(user)
     // @ts-expect-error state field 'user' is taken
-    pipeline()
-      .use(user)
-      .use({ name: 'other', state: () => ({ user: 'x' }) })
+    built.use({ name: 'other', state: () => ({ user: 'x' }) })
   })
 
   it('refuses a field that is not there', () => {
+    const built = pipeline().use(user)
     // @ts-expect-error there is no field `usr`
-    pipeline()
-      .use(user)
-      .handle(cx => reply(200, cx.state.usr))
+    built.handle(cx => reply(200, cx.state.usr))
   })
 
   it('refuses a value of the wrong type', () => {

@@ -67,11 +67,18 @@ export function flatten(filters: readonly AnyFilter[]): AnyFilter[] {
 }
 
 function stateMaker(makers: readonly (() => object)[]): () => object {
-  if (makers.length === 0) return () => EMPTY
-  if (makers.length === 1) return makers[0]!
+  const [first, ...rest] = makers
+  if (first === undefined) return () => EMPTY
+  if (rest.length === 0) return first
+  // The first object takes the others' fields in: the same order, and so the same shape, for each request.
+  const keys = rest.map(maker => Reflect.ownKeys(maker()))
   return () => {
-    const state = {}
-    for (let i = 0; i < makers.length; i++) Object.assign(state, makers[i]!())
+    const state = first() as Record<PropertyKey, unknown>
+    for (let i = 0; i < rest.length; i++) {
+      const part = rest[i]!() as Record<PropertyKey, unknown>
+      const names = keys[i]!
+      for (let j = 0; j < names.length; j++) state[names[j]!] = part[names[j]!]
+    }
     return state
   }
 }

@@ -151,10 +151,22 @@ class Http1Link implements ClientLink, Sink {
     this.#endWith(bytes)
   }
 
-  /** Head and a small body as one latin1 string are one write; as string and buffer they would be a writev. */
+  /**
+   * Head and a small body as one latin1 string, flushed before `end()`: one plain write. As string and buffer, or with
+   * the empty string that `end()` appends to what is not flushed yet, they would be a writev.
+   */
   #endWith(bytes: Uint8Array): void {
-    if (bytes.length > ONE_WRITE_BYTES) this.#res.end(bytes)
-    else this.#res.end(latin1(bytes), 'latin1')
+    const res = this.#res
+    const { socket } = res
+    if (bytes.length > ONE_WRITE_BYTES) res.end(bytes)
+    else if (socket === null || socket.writableCorked > 0 || res.chunkedEncoding)
+      res.end(latin1(bytes), 'latin1')
+    else {
+      socket.cork()
+      res.write(latin1(bytes), 'latin1')
+      socket.uncork()
+      res.end()
+    }
   }
 
   #sendSource(source: Source): void {
