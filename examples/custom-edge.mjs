@@ -41,7 +41,7 @@ const app = pipeline()
   .route('/echo', r =>
     r
       .use(cors({ origins: ['https://app.example.com'] }))
-      .use(rateLimit({ name: 'api', as: 'apiRate', perSecond: 5, burst: 10, by: { apiKey: 'X-API-Key' } }))
+      .use(rateLimit({ name: 'api', as: 'apiRate', perSecond: 1, burst: 10, by: { apiKey: 'X-API-Key' } }))
       .use(bodyLimit({ max: 1024 }))
       .handle(proxy(api)),
   )
@@ -77,4 +77,4 @@ process.once('SIGTERM', async () => {
 // curl -i http://127.0.0.1:8080/ -X DELETE                                          405, Allow: GET, HEAD
 // curl -i http://127.0.0.1:8080/echo -H 'Origin: https://app.example.com'           may be read by that site
 // head -c 2000 /dev/zero | curl -i http://127.0.0.1:8080/echo --data-binary @-      413
-// for i in $(seq 20); do curl -so /dev/null -w '%{http_code} ' -H 'X-API-Key: k' http://127.0.0.1:8080/echo; done
+// curl -so /dev/null -w '%{http_code} ' -H 'X-API-Key: k' 'http://127.0.0.1:8080/echo?[1-20]'     ten pass, then 429

@@ -1,0 +1,81 @@
+/** Each example as a process, asked what its last lines say. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Ask, ask1 } from './support/clients.ts'
+import { curlLinesOf, type Example, hasCurl, shell, start, stopAll } from './support/run.ts'
+
+afterAll(stopAll)
+
+interface Case {
+  name: string
+  /** What each curl line at the end prints. */
+  lines: RegExp[]
+  /** The same and more with Node's client: path, what is sent, status, what the answer holds. */
+  asks: [path: string, ask: Ask, status: number, text: RegExp][]
+}
+
+const json = { 'Content-Type': 'application/json' }
+const inHost: Case['asks'] = [
+  ['/hello/you', {}, 200, /^{"hello":"you"}$/],
+  ['/notes', { method: 'POST', headers: json, body: '{"a":1}' }, 201, /^{"noted":{"a":1}}$/],
+  ['/echo', { method: 'POST', headers: json, body: '{"a":1}' }, 200, /"bytes": 7\b/],
+  ['/echo', { method: 'PUT', headers: { 'Content-Type': 'x/y' }, body: 'abc' }, 200, /"bytes": 3\b/],
+  ['/echo?x=%2f', {}, 200, /"target": "\/echo\?x=%2f"/],
+  ['/echo', {}, 200, /"X-Forwarded-For: 127\.0\.0\.1"/],
+  [`/echo?${'x'.repeat(9000)}`, {}, 414, /uri too long/],
+  ['/healthz', {}, 200, /^ok$/],
+  ['/nothing', {}, 404, /demo origin has no such page/],
+]
+const inHostLines = [/ 200 OK\r\n[\s\S]*{"hello":"you"}$/, / 200 OK\r\n[\s\S]*"bytes": 3\b/, / 405 /]
+
+const policy = (name: string): Record<string, string> => ({ Host: name })
+const cases: Case[] = [
+  { name: 'express.mjs', lines: inHostLines, asks: inHost },
+  { name: 'fastify.mjs', lines: inHostLines, asks: inHost },
+  {
+    name: 'custom-edge.mjs',
+    lines: [
+      / 200 OK\r\n[\s\S]*user 7, request [0-9a-f]{32}\n$/,
+      /\r\nContent-Security-Policy: default-src 'self'\r\n/i,
+      / 421 Misdirected/,
+      / 405 [\s\S]*\r\nAllow: GET, HEAD\r\n/,
+      /\r\nAccess-Control-Allow-Origin: https:\/\/app\.example\.com\r\n/i,
+      / 413 /,
+      /^(200 ){10}[\s\S]*429 /,
+    ],
+    asks: [
+      ['/users/a%20b', {}, 200, /^user a b, request /],
+      ['/users/7', { method: 'POST' }, 405, /./],
+      ['/', {}, 200, /The edge is up/],
+      ['/', { headers: policy('admin.localhost') }, 200, /The edge is up/],
+      ['/', { headers: policy('elsewhere.example') }, 421, /misdirected/],
+      ['/', { method: 'DELETE' }, 405, /method not allowed/],
+      ['/echo', { method: 'POST', body: 'x'.repeat(1024) }, 200, /"bytes": 1024\b/],
+      ['/echo', { method: 'POST', body: 'x'.repeat(1025) }, 413, /body too large/],
+      ['/healthz', { headers: policy('elsewhere.example') }, 200, /^ok$/],
+    ],
+  },
+]
+
+describe.each(cases)('$name', ({ name, lines, asks }) => {
+  let example: Example
+  beforeAll(async () => {
+    example = await start(name)
+  })
+
+  test.each(asks)('%.40s', async (path, ask, status, text) => {
+    const answer = await ask1(example.url + path, ask)
+    expect(answer.status).toBe(status)
+    expect(answer.text).toMatch(text)
+  })
+
+  test.skipIf(!hasCurl && !process.env.CI)(
+    `its curl lines${hasCurl ? '' : ' (skipped: no curl with HTTP/2)'}`,
+    async () => {
+      const commands = curlLinesOf(name, example.url)
+      expect(commands).toHaveLength(lines.length)
+      for (const [index, command] of commands.entries()) {
+        expect(await shell(command), command).toMatch(lines[index]!)
+      }
+    },
+  )
+})
