@@ -8,7 +8,9 @@ const MAX = 1 << 20
 
 async function limited() {
   const up = await origin((res, seen) => res.end(String(seen.body.length)))
-  const app = pipeline().use(bodyLimit({ max: MAX })).handle(proxy(testUpstream(up.url)))
+  const app = pipeline()
+    .use(bodyLimit({ max: MAX }))
+    .handle(proxy(testUpstream(up.url)))
   return { up, app, ...(await edge(app)) }
 }
 
@@ -26,18 +28,31 @@ describe('B046: body size', () => {
   it('is refused before 100 Continue, and asked for when it fits', async () => {
     const { port } = await limited()
     const expectation = 'Expect: 100-continue\r\n'
-    const refused = await exchangeBytes(port, `POST / HTTP/1.1\r\nHost: a.test\r\n${expectation}Content-Length: ${5 * MAX}\r\n\r\n`)
+    const refused = await exchangeBytes(
+      port,
+      `POST / HTTP/1.1\r\nHost: a.test\r\n${expectation}Content-Length: ${5 * MAX}\r\n\r\n`,
+    )
     expect(refused.text).toMatch(/^HTTP\/1\.1 413/)
-    const asked = await exchangeBytes(port, `POST / HTTP/1.1\r\nHost: a.test\r\n${expectation}Content-Length: 5\r\n\r\n`, 200)
+    const asked = await exchangeBytes(
+      port,
+      `POST / HTTP/1.1\r\nHost: a.test\r\n${expectation}Content-Length: 5\r\n\r\n`,
+      200,
+    )
     expect(asked.text).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\n/)
   })
 
   it('a chunked one is cut at the limit, and so is the upstream', async () => {
     const up = await rawOrigin(() => {})
-    const app = pipeline().use(bodyLimit({ max: MAX })).handle(proxy(testUpstream(up.url)))
+    const app = pipeline()
+      .use(bodyLimit({ max: MAX }))
+      .handle(proxy(testUpstream(up.url)))
     const { port } = await edge(app)
     const body = chunk(65_536).repeat(80)
-    const { text } = await exchangeBytes(port, `POST / HTTP/1.1\r\nHost: a.test\r\nTransfer-Encoding: chunked\r\n\r\n${body}`, 500)
+    const { text } = await exchangeBytes(
+      port,
+      `POST / HTTP/1.1\r\nHost: a.test\r\nTransfer-Encoding: chunked\r\n\r\n${body}`,
+      500,
+    )
     expect(text).toMatch(/^HTTP\/1\.1 413/)
     await until('the upstream to be cut', () => up.closed() >= 1)
     // The last chunk never came: nobody takes it for a whole upload.
@@ -46,15 +61,23 @@ describe('B046: body size', () => {
 
   it('of exactly the limit passes, declared or chunked, over h1 and h2', async () => {
     const { port, app } = await limited()
-    const declared = await raw1(port, `POST / HTTP/1.1\r\nHost: a.test\r\nConnection: close\r\nContent-Length: ${MAX}\r\n\r\n${'a'.repeat(MAX)}`)
+    const declared = await raw1(
+      port,
+      `POST / HTTP/1.1\r\nHost: a.test\r\nConnection: close\r\nContent-Length: ${MAX}\r\n\r\n${'a'.repeat(MAX)}`,
+    )
     expect([declared.status, declared.body]).toEqual([200, String(MAX)])
-    const chunked = await raw1(port, `POST / HTTP/1.1\r\nHost: a.test\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n${chunk(65_536).repeat(16)}0\r\n\r\n`)
+    const chunked = await raw1(
+      port,
+      `POST / HTTP/1.1\r\nHost: a.test\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n${chunk(65_536).repeat(16)}0\r\n\r\n`,
+    )
     expect(chunked.status).toBe(200)
     expect(chunked.body).toContain(String(MAX))
     const { url } = await edge(app, 'h2c')
     const session = session2(url)
     expect((await request2(session, { ':path': '/', ':method': 'POST' }, Buffer.alloc(MAX))).status).toBe(200)
-    expect((await request2(session, { ':path': '/', ':method': 'POST' }, Buffer.alloc(MAX + 1))).status).toBe(413)
+    expect((await request2(session, { ':path': '/', ':method': 'POST' }, Buffer.alloc(MAX + 1))).status).toBe(
+      413,
+    )
   })
 })
 
@@ -65,7 +88,9 @@ describe('the baseline', () => {
       res.setHeader('X-Powered-By', 'secret')
       res.end(seen.body)
     })
-    const app = pipeline().use(baseline({ hosts: ['edge.test'] })).handle(proxy(testUpstream(up.url)))
+    const app = pipeline()
+      .use(baseline({ hosts: ['edge.test'] }))
+      .handle(proxy(testUpstream(up.url)))
     return { up, ...(await edge(app, kind)) }
   }
 
@@ -80,11 +105,20 @@ describe('the baseline', () => {
     ['a target of 9 KB', 414, 'GET', `/${'a'.repeat(9000)}`, []],
     ['a method that is not in the list', 405, 'TRACE', '/', []],
     ['65 headers', 431, 'GET', '/', Array.from({ length: 65 }, (_, i) => `X-${i}: 1`)],
-    ['more than 16 KB of headers', 431, 'GET', '/', Array.from({ length: 20 }, (_, i) => `X-${i}: ${'a'.repeat(1000)}`)],
+    [
+      'more than 16 KB of headers',
+      431,
+      'GET',
+      '/',
+      Array.from({ length: 20 }, (_, i) => `X-${i}: ${'a'.repeat(1000)}`),
+    ],
     ['an early unsafe request (B053)', 425, 'POST', '/', ['Early-Data: 1', 'Content-Length: 0']],
   ])('refuses %s with %i', async (_what, status, method, target, lines) => {
     const { port, up } = await site()
-    const answer = await raw1(port, [`${method} ${target} HTTP/1.1`, 'Host: edge.test', 'Connection: close', ...lines, '', ''].join('\r\n'))
+    const answer = await raw1(
+      port,
+      [`${method} ${target} HTTP/1.1`, 'Host: edge.test', 'Connection: close', ...lines, '', ''].join('\r\n'),
+    )
     expect(answer.status).toBe(status)
     expect(up.seen).toEqual([])
   })
@@ -108,7 +142,10 @@ describe('the baseline', () => {
 
   it('adds security headers and ids, and hides the software', async () => {
     const { url, up } = await site('h2')
-    const { headers } = await request2(session2(url), { ':path': '/', 'x-request-id': 'spoofed-id-from-client' })
+    const { headers } = await request2(session2(url), {
+      ':path': '/',
+      'x-request-id': 'spoofed-id-from-client',
+    })
     expect(headers).toMatchObject({ 'x-content-type-options': 'nosniff' })
     expect(headers['strict-transport-security']).toContain('max-age=63072000')
     expect(headers).not.toHaveProperty('server')
@@ -131,7 +168,12 @@ describe('B075: rate limits', () => {
     const app = pipeline()
       .use(rateLimit({ perSecond: 0.001, burst: 3 }))
       .handle(() => reply(200, 'ok'))
-    const addresses = ['2001:db8:1:2::1', '2001:DB8:1:2:ffff::', '2001:0db8:0001:0002::3%eth0', '2001:db8:1:2::4']
+    const addresses = [
+      '2001:db8:1:2::1',
+      '2001:DB8:1:2:ffff::',
+      '2001:0db8:0001:0002::3%eth0',
+      '2001:db8:1:2::4',
+    ]
     const statuses: number[] = []
     for (const address of addresses) statuses.push((await app.inject({ address })).status)
     expect(statuses).toEqual([200, 200, 200, 429])
@@ -147,7 +189,9 @@ describe('B075: rate limits', () => {
   })
 
   it('hold over real sockets', async () => {
-    const app = pipeline().use(rateLimit({ perSecond: 0.01, burst: 2 })).handle(() => reply(200))
+    const app = pipeline()
+      .use(rateLimit({ perSecond: 0.01, burst: 2 }))
+      .handle(() => reply(200))
     const { port } = await edge(app)
     const statuses: number[] = []
     for (let i = 0; i < 4; i++) statuses.push((await get1(port, '/')).status)
@@ -165,7 +209,10 @@ describe('CORS over a real socket', () => {
       .use(cors({ origins: ['https://app.test'], credentials: true }))
       .handle(proxy(testUpstream(up.url)))
     const { port } = await edge(app)
-    const preflight = await raw1(port, 'OPTIONS /x HTTP/1.1\r\nHost: a.test\r\nOrigin: https://app.test\r\nAccess-Control-Request-Method: PUT\r\nConnection: close\r\n\r\n')
+    const preflight = await raw1(
+      port,
+      'OPTIONS /x HTTP/1.1\r\nHost: a.test\r\nOrigin: https://app.test\r\nAccess-Control-Request-Method: PUT\r\nConnection: close\r\n\r\n',
+    )
     expect(preflight.status).toBe(204)
     expect(field(preflight.raw, 'access-control-allow-origin')).toBe('https://app.test')
     expect(up.seen).toEqual([])
