@@ -1,7 +1,9 @@
-/** The pages say what is there: dependencies are listed with their ranges, links lead to files. */
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+/** The pages say what is there: dependencies with their ranges, links that lead to files, code that compiles. */
+import { execFile } from 'node:child_process'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -48,4 +50,21 @@ describe('links between pages', () => {
     const dead = links.filter(link => !existsSync(join(root, dirname(page), link)))
     expect(dead).toEqual([])
   })
+})
+
+test('the code in README.md compiles', async () => {
+  const blocks = [...text('README.md').matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(match => match[1]!)
+  expect(blocks).toHaveLength(3)
+  // Beside the examples, where the packages are found as a user's code finds them.
+  const folder = mkdtempSync(join(root, 'examples', 'readme-'))
+  try {
+    for (const [index, block] of blocks.entries()) writeFileSync(join(folder, `block-${index}.ts`), block)
+    const config = { extends: '../tsconfig.json', include: ['*.ts'] }
+    writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(config))
+    const tsc = join(root, 'node_modules/.bin/tsc')
+    const { stdout } = await promisify(execFile)(tsc, ['-p', folder]).catch(failure => failure)
+    expect(stdout).toBe('')
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
 })
