@@ -37,7 +37,7 @@ export function readTarget(method: string, raw: string): Target | TargetFault {
 }
 
 function absoluteForm(raw: string): Target | TargetFault {
-  const match = /^https?:\/\/([^/?#\\@\s]+)(.*)$/is.exec(raw)
+  const match = /^https?:\/\/([^/?#\\@\s]+)(?=[/?]|$)(.*)$/is.exec(raw)
   if (match === null) return 'bad-target'
   const rest = match[2]!
   return originForm(rest.startsWith('/') ? rest : `/${rest}`, match[1]!)
