@@ -82,7 +82,7 @@ describe('replies', () => {
     const h2 = await proxyEdge(up.url, 'h2c')
     const stream = session2(h2.url).request({ ':path': '/', ':authority': 'a.test' })
     const interim: unknown[] = []
-    stream.on('headers', headers => interim.push([headers[':status'], headers['link']]))
+    stream.on('headers', headers => interim.push([headers[':status'], headers.link]))
     await new Promise(resolve => stream.once('response', resolve))
     stream.resume()
     expect(interim).toEqual([
