@@ -1,0 +1,140 @@
+import { describe, expect, test } from 'vitest'
+import { ConfigError, type HeaderList, pipeline, reply } from '../index.ts'
+import { type CorsOptions, cors } from './cors.ts'
+
+const APP = 'https://app.example.com'
+const GRANTS = ['origin', 'credentials', 'methods', 'headers', 'max-age', 'expose-headers', 'private-network']
+
+function grants(headers: HeaderList): Record<string, string> {
+  const found: Record<string, string> = {}
+  for (const [name, value] of headers) {
+    const short = name.toLowerCase().replace(/^access-control-(?:allow-)?/, '')
+    if (GRANTS.includes(short)) found[short] = short in found ? `${found[short]} AND ${value}` : value
+  }
+  return found
+}
+
+function app(options: CorsOptions, upstream: Record<string, string | string[]> = {}) {
+  return pipeline()
+    .use(cors(options))
+    .handle(() => reply(200, 'ok', { headers: upstream }))
+}
+
+test.each([
+  [{ origins: [APP] }, APP, { origin: APP }],
+  [{ origins: [APP], credentials: true }, APP, { origin: APP, credentials: 'true' }],
+  [{ origins: [APP] }, 'https://evil.example', {}],
+  [{ origins: [APP] }, `${APP}.evil.example`, {}],
+  [{ origins: [APP] }, 'https://APP.example.com', {}],
+  [{ origins: [APP] }, 'null', {}],
+  [{ origins: [APP, 'null'] }, 'null', { origin: 'null' }],
+  [{ origins: [APP] }, undefined, {}],
+  [{ origins: '*' }, 'https://any.example', { origin: '*' }],
+  [{ origins: '*', exposedHeaders: ['X-A', 'X-B'] }, 'null', { origin: '*', 'expose-headers': 'X-A, X-B' }],
+  [{ origins: [APP], exposedHeaders: ['X-A'] }, 'https://evil.example', {}],
+  [{ origins: (o: string) => o.endsWith('.example.com') }, APP, { origin: APP }],
+  [{ origins: (o: string) => o.endsWith('.example.com') }, 'https://x.example', {}],
+] as [CorsOptions, string | undefined, object][])(
+  '%j grants %j on a reply: %j',
+  async (options, origin, expected) => {
+    const lied = {
+      'Access-Control-Allow-Origin': ['*', 'https://evil.example'],
+      'access-control-allow-credentials': 'true',
+      'Access-Control-Allow-Private-Network': 'true',
+    }
+    const { status, headers } = await app(options, lied).inject({
+      headers: origin === undefined ? {} : { origin },
+    })
+    expect(status).toBe(200)
+    expect(grants(headers)).toEqual(expected)
+  },
+)
+
+describe('preflight', () => {
+  const preflight = (origin: string) => ({
+    method: 'OPTIONS',
+    headers: { Origin: origin, 'Access-Control-Request-Method': 'PUT' },
+  })
+
+  test.each([
+    [
+      { origins: [APP] },
+      APP,
+      {
+        origin: APP,
+        methods: 'GET, HEAD, POST, PUT, PATCH, DELETE',
+        headers: 'Content-Type, Authorization',
+        'max-age': '600',
+      },
+    ],
+    [
+      { origins: [APP], methods: ['LOCK'], headers: [], maxAge: 0, credentials: true },
+      APP,
+      { origin: APP, credentials: 'true', methods: 'GET, HEAD, POST, LOCK', 'max-age': '0' },
+    ],
+    [{ origins: [APP], exposedHeaders: ['X-A'] }, 'https://evil.example', {}],
+    [
+      { origins: '*' },
+      'https://any.example',
+      {
+        origin: '*',
+        methods: 'GET, HEAD, POST, PUT, PATCH, DELETE',
+        headers: 'Content-Type, Authorization',
+        'max-age': '600',
+      },
+    ],
+  ] as [CorsOptions, string, object][])('%j answers %s with %j', async (options, origin, expected) => {
+    const { status, headers, body, outcome } = await app(options).inject(preflight(origin))
+    expect([status, body.length, outcome.filter, outcome.reason]).toEqual([204, 0, 'cors', 'preflight'])
+    expect(grants(headers)).toEqual(expected)
+  })
+
+  test.each([
+    ['OPTIONS', { Origin: APP }],
+    ['OPTIONS', { 'Access-Control-Request-Method': 'PUT' }],
+    ['GET', { Origin: APP, 'Access-Control-Request-Method': 'PUT' }],
+  ])('%s with %j is none', async (method, headers) => {
+    const got = await app({ origins: [APP] }).inject({ method, headers })
+    expect([got.status, got.text()]).toEqual([200, 'ok'])
+  })
+})
+
+test.each([
+  [{ origins: [APP] }, undefined, ['Origin']],
+  [{ origins: [APP] }, 'Accept-Encoding', ['Accept-Encoding', 'Origin']],
+  [{ origins: [APP] }, 'accept, ORIGIN', ['accept, ORIGIN']],
+  [{ origins: [APP] }, '*', ['*']],
+  [{ origins: [APP] }, 'X-Origin', ['X-Origin', 'Origin']],
+  [{ origins: '*' }, undefined, []],
+] as [CorsOptions, string | undefined, string[]][])(
+  '%j on a reply with Vary: %s',
+  async (options, vary, expected) => {
+    for (const origin of [APP, 'https://evil.example', undefined]) {
+      const got = await app(options, vary === undefined ? {} : { Vary: vary }).inject({
+        headers: origin ? { origin } : {},
+      })
+      expect(got.headers.all('vary')).toEqual(expected)
+    }
+  },
+)
+
+test.each([
+  [{ origins: '*', credentials: true }, ['cors.origins']],
+  [
+    { origins: ['https://a.example/', 'a.example', '*', 'HTTPS://A.example'] },
+    new Array(4).fill('cors.origins'),
+  ],
+  [{}, ['cors.origins']],
+  [{ origins: [], methods: ['a b'], headers: [''], exposedHeaders: ['x:'] }, ['cors', 'cors', 'cors']],
+  [{ origins: '*', maxAge: -1 }, ['cors.maxAge']],
+  [{ origins: '*', maxAge: 86_401, credentials: true }, ['cors.origins', 'cors.maxAge']],
+] as [CorsOptions, string[]][])('%j has faults at %j', (options, places) => {
+  let thrown: unknown
+  try {
+    cors(options)
+  } catch (error) {
+    thrown = error
+  }
+  expect(thrown).toBeInstanceOf(ConfigError)
+  expect((thrown as ConfigError).faults.map(fault => fault.place)).toEqual(places)
+})

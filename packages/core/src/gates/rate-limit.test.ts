@@ -1,0 +1,128 @@
+import { describe, expect, test } from 'vitest'
+import { ConfigError, pipeline, reply } from '../index.ts'
+import { type RateLimitOptions, rateLimit } from './rate-limit.ts'
+import type { RateLimitStore } from './rate-store.ts'
+
+const ok = () => reply(200, 'ok')
+const still = { clock: () => 0 }
+
+test('the burst passes, then 429 with Retry-After and both fields', async () => {
+  let now = 0
+  const app = pipeline()
+    .use(rateLimit({ perSecond: 0.5, burst: 2, clock: () => now }))
+    .handle(ok)
+  const seen = []
+  for (const at of [0, 0, 0, 500, 2000]) {
+    now = at
+    const { status, headers, outcome } = await app.inject()
+    seen.push([status, headers.get('retry-after'), headers.get('ratelimit'), outcome.reason])
+    expect(headers.all('ratelimit-policy')).toEqual(['"default";q=2;w=4'])
+  }
+  expect(seen).toEqual([
+    [200, undefined, '"default";r=1;t=2', null],
+    [200, undefined, '"default";r=0;t=4', null],
+    [429, '2', '"default";r=0;t=2', 'rate-limit'],
+    [429, '2', '"default";r=0;t=2', 'rate-limit'],
+    [200, undefined, '"default";r=0;t=4', null],
+  ])
+})
+
+test('two limits in one pipeline, each with a field and a name of its own', async () => {
+  const app = pipeline()
+    .use(rateLimit({ ...still, perSecond: 100, burst: 3 }))
+    .use(rateLimit({ ...still, perSecond: 1, burst: 2, as: 'login', name: 'login' }))
+    .handle(cx => reply(200, `${cx.state.rate?.remaining} ${cx.state.login?.remaining}`))
+  const first = await app.inject()
+  expect(first.text()).toBe('2 1')
+  expect(first.headers.all('ratelimit')).toEqual(['"login";r=1;t=1', '"default";r=2;t=1'])
+  await app.inject()
+  const third = await app.inject()
+  expect([third.status, third.outcome.filter]).toEqual([429, 'rate-limit:login'])
+  const fourth = await app.inject()
+  expect([fourth.status, fourth.outcome.filter]).toEqual([429, 'rate-limit'])
+  // The second was never asked, and has nothing to tell.
+  expect(fourth.headers.all('ratelimit-policy')).toEqual(['"default";q=3;w=1'])
+})
+
+test('two limits with the same field are refused when the app is built', () => {
+  const twice = rateLimit({ perSecond: 1 })
+  const build = () =>
+    pipeline()
+      .use(twice)
+      .use(twice as never)
+      .handle(ok)
+  expect(build).toThrow(/both add the state field rate/)
+})
+
+test('without fields, only refusals tell', async () => {
+  const app = pipeline()
+    .use(rateLimit({ ...still, perSecond: 1, headers: false }))
+    .handle(ok)
+  expect((await app.inject()).headers.has('ratelimit')).toBe(false)
+  expect((await app.inject()).headers.has('ratelimit')).toBe(true)
+})
+
+test('clients have buckets of their own, IPv6 by its network', async () => {
+  const app = pipeline()
+    .use(rateLimit({ ...still, perSecond: 1 }))
+    .handle(ok)
+  const from = async (address: string) => (await app.inject({ address })).status
+  expect(await from('1.2.3.4')).toBe(200)
+  expect(await from('1.2.3.5')).toBe(200)
+  expect(await from('::ffff:1.2.3.4')).toBe(429)
+  expect(await from('2001:db8::1')).toBe(200)
+  expect(await from('2001:db8::2')).toBe(429)
+  expect(await from('2001:db8:0:1::1')).toBe(200)
+})
+
+describe('another store', () => {
+  const asked: unknown[] = []
+  const stores: [string, RateLimitStore['take'], number, string | undefined][] = [
+    ['that says yes later', async () => ({ allowed: true, remaining: 6, wait: 0 }), 200, '"default";r=6;t=1'],
+    [
+      'that says no later',
+      async () => ({ allowed: false, remaining: 0, wait: 1501 }),
+      429,
+      '"default";r=0;t=2',
+    ],
+    ['that rejects', () => Promise.reject(new Error('down')), 200, undefined],
+  ]
+
+  test.each(stores)('%s', async (_, take, status, field) => {
+    const store: RateLimitStore = {
+      take(...args) {
+        asked.push(args)
+        return take(...args)
+      },
+    }
+    const app = pipeline()
+      .use(rateLimit({ perSecond: 10, burst: 7, store, clock: () => 42 }))
+      .handle(ok)
+    const got = await app.inject()
+    expect([got.status, got.headers.get('ratelimit')]).toEqual([status, field])
+    expect(got.headers.get('retry-after')).toBe(status === 429 ? '2' : undefined)
+    expect(asked.at(-1)).toEqual(['a:127.0.0.1', { perSecond: 10, burst: 7 }, 42])
+  })
+})
+
+test.each([
+  [{ perSecond: 0 }, ['rateLimit.perSecond']],
+  [{ perSecond: -1, burst: 1 }, ['rateLimit.perSecond']],
+  [{ perSecond: 2_000_000, burst: 1 }, ['rateLimit.perSecond']],
+  [{ perSecond: 1, name: 'a b' }, ['rateLimit.name']],
+  [{ perSecond: 1, burst: 0 }, ['rateLimit.burst']],
+  [{ perSecond: 1, burst: 1.5, maxClients: 0 }, ['rateLimit.burst', 'rateLimit.maxClients']],
+  [
+    { perSecond: Number.NaN, burst: 0, name: '', v6Prefix: 8, by: { header: 'a b' } },
+    ['rateLimit.perSecond', 'rateLimit.burst', 'rateLimit.name', 'rateLimit.v6Prefix', 'rateLimit.by'],
+  ],
+] as [RateLimitOptions, string[]][])('%j has faults at %j', (options, places) => {
+  let thrown: unknown
+  try {
+    rateLimit(options)
+  } catch (error) {
+    thrown = error
+  }
+  expect(thrown).toBeInstanceOf(ConfigError)
+  expect((thrown as ConfigError).faults.map(fault => fault.place)).toEqual(places)
+})
