@@ -112,9 +112,11 @@ async function measure(entry, core, seconds, keep) {
   const args = ['-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '10s', '--latency', url]
   try {
     const before = treeMicroseconds(entry.pid)
+    const from = performance.now()
     const result = parseWrk(await run(pinned(core, ['wrk', ...args]), (seconds + 30) * 1000))
     const cpu = treeMicroseconds(entry.pid) - before
-    if (keep) entry.runs.push({ ...result, cpu: cpu / result.requests })
+    const share = cpu / 1000 / (performance.now() - from)
+    if (keep) entry.runs.push({ ...result, cpu: cpu / result.requests, share })
     if (result.refused + result.socketErrors > 0) {
       entry.failure = `${result.refused} answers not 2xx, ${result.socketErrors} socket errors`
     }

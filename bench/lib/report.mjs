@@ -29,6 +29,7 @@ export function summarize(entries) {
       edgeToIt: median(ratio(EDGE, name)),
       rate: median(runs.map(run => run.rate)),
       p99: median(runs.map(run => run.p99)),
+      share: median(runs.map(run => run.share)),
       errors: entry.runs.reduce((sum, run) => sum + run.refused + run.socketErrors, 0),
       rounds: runs.map(run => run.cpu),
     }
@@ -37,7 +38,17 @@ export function summarize(entries) {
 
 /** The table, then what went wrong, then the two ratios that the project promises to keep. */
 export function report(rows) {
-  const head = ['', 'CPU µs/req', `to ${FLOOR}`, 'quartiles', `${EDGE} to it`, 'req/s', 'p99 ms', 'errors']
+  const head = [
+    '',
+    'CPU µs/req',
+    `to ${FLOOR}`,
+    'quartiles',
+    `${EDGE} to it`,
+    'req/s',
+    'p99 ms',
+    'core %',
+    'errors',
+  ]
   const lines = [table([head, ...rows.map(cells)])]
   for (const row of rows.filter(row => row.failure !== null)) {
     lines.push(`${row.name}: ${row.skipped ? 'skipped' : 'INVALID'}, ${row.failure}`)
@@ -60,6 +71,7 @@ function cells(row) {
     fixed(row.edgeToIt, 3),
     fixed(row.rate, 0),
     fixed(row.p99, 2),
+    fixed(row.share * 100, 0),
     row.skipped ? '-' : row.errors,
   ]
 }

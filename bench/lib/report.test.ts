@@ -11,6 +11,7 @@ const runs = (costs: readonly number[], failed = {}) =>
     refused: 0,
     socketErrors: 0,
     cpu,
+    share: 0.5,
     ...failed,
   }))
 const entry = (name: string, costs: readonly number[], rest = {}) => ({
@@ -62,6 +63,7 @@ describe('summarize', () => {
     ])
     expect(rows.map(row => row.cpu)).toEqual([220, 200, 242])
     expect(rows[0]?.toFloor).toBeCloseTo(1.1, 9)
+    expect(rows[0]?.share).toBe(0.5)
     expect(rows[1]?.edgeToIt).toBeCloseTo(1.1, 9)
     const text = report(rows)
     expect(text).toContain('postern to undici: 1.100 (goal')
