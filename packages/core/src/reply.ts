@@ -1,5 +1,5 @@
 /** Small replies made by hand. */
-import type { ProxyError } from './errors.ts'
+import { ProxyError } from './errors.ts'
 import { HeaderList } from './headers/list.ts'
 import type { Reply } from './pipeline/contract.ts'
 
@@ -51,4 +51,9 @@ export function failureReply(error: ProxyError): Reply {
   const made = refuse(error.status, error.code, error.status === 503 ? { 'Retry-After': 1 } : {})
   made.error = error
   return made
+}
+
+/** The reply for a fault of the program: a hook or handler threw. */
+export function bugReply(cause: unknown): Reply {
+  return failureReply(new ProxyError({ source: 'proxy', phase: 'handler', code: 'internal', cause }))
 }

@@ -45,5 +45,6 @@ export function bodyLimit(options: BodyLimitOptions = {}): Filter {
 
 /** Infinity for what is no plain number of a size that can be counted. */
 function declaredBytes(text: string): number {
-  return /^\d{1,15}$/.test(text) ? Number(text) : Number.POSITIVE_INFINITY
+  const bytes = /^\d{1,16}$/.test(text) ? Number(text) : Number.POSITIVE_INFINITY
+  return Number.isSafeInteger(bytes) ? bytes : Number.POSITIVE_INFINITY
 }

@@ -19,6 +19,7 @@ export interface ClientKeyOptions {
 
 /** Longest value that is kept as it is. */
 const PLAIN = 64
+const CHOICES = "Write 'address', { header: 'X-Client' }, { apiKey: 'X-API-Key' } or a function."
 
 /** A function that names clients. Faults of the options go to `faults`. */
 export function clientKey(
@@ -36,10 +37,11 @@ export function clientKey(
       return typeof value === 'string' && value !== '' ? `f:${short(value)}` : byAddress(cx)
     }
   }
-  const secret = 'apiKey' in by
-  const name = secret ? by.apiKey : by.header
+  // Whoever writes JavaScript may have written anything.
+  const secret = typeof by === 'object' && by !== null && 'apiKey' in by
+  const name = secret ? by.apiKey : (by as { header: string } | null)?.header
   if (typeof name !== 'string' || !isFieldName(name)) {
-    faults.push({ place: `${place}.by`, problem: 'it names no header', fix: "Write { header: 'X-Client' }." })
+    faults.push({ place: `${place}.by`, problem: 'it names no header', fix: CHOICES })
   }
   const lower = String(name).toLowerCase()
   return cx => {
@@ -51,11 +53,12 @@ export function clientKey(
   }
 }
 
+/** A plain value never starts with `#`, a hashed one always does: nobody can write the hash of somebody else. */
 function short(value: string): string {
-  return value.length <= PLAIN ? value : `#${digest(value)}`
+  return value.length <= PLAIN && !value.startsWith('#') ? value : `#${digest(value)}`
 }
 
 /** 128 bits are plenty to tell clients apart. */
 function digest(value: string): string {
-  return createHash('sha256').update(value, 'latin1').digest('base64url').slice(0, 22)
+  return createHash('sha256').update(value, 'utf8').digest('base64url').slice(0, 22)
 }

@@ -1,6 +1,6 @@
 /** Refuses requests for hosts that are not served here with 421. */
 import { ConfigError } from '../errors.ts'
-import { hostOf, normaliseAuthority } from '../headers/authority.ts'
+import { hostOf, normaliseAuthority, portOf } from '../headers/authority.ts'
 import type { Context, Filter, Reply } from '../pipeline/contract.ts'
 import { refuse } from '../reply.ts'
 import { HostTable } from '../router/hosts.ts'
@@ -9,7 +9,7 @@ import { HostTable } from '../router/hosts.ts'
 export interface HostAllowListOptions {
   /**
    * Names that are served: `example.com`, `*.example.com` (one or more labels in front), an IP literal. With a port
-   * (`example.com:8443`) only that port; without one, any.
+   * (`example.com:8443`) only that port, also the scheme's own; without one, any.
    */
   hosts: readonly string[]
 }
@@ -27,9 +27,11 @@ export function hostAllowList(options: HostAllowListOptions): Filter {
   for (const entry of options.hosts) {
     const wild = entry.startsWith('*.')
     const bare = normaliseAuthority(wild ? entry.slice(2) : entry, 'http')
-    const port = bare !== null && hostOf(bare) !== bare
-    if (bare === null || (wild && port)) faults.push(fault(`'${entry}' is no host name`))
-    else if (port) withPort.add(bare)
+    // Asked of the entry, because the normalised form has lost a default port.
+    const port = /:(\d*)$/.exec(entry.endsWith(']') ? '' : entry)
+    if (bare === null || (wild && (port || bare.startsWith('['))) || port?.[1] === '') {
+      faults.push(fault(`'${entry}' is no host name`))
+    } else if (port) withPort.add(`${hostOf(bare)}:${Number(port[1])}`)
     else names.add(wild ? `*.${bare}` : bare, true)
   }
   if (faults.length > 0) throw new ConfigError(faults)
@@ -37,8 +39,10 @@ export function hostAllowList(options: HostAllowListOptions): Filter {
   return {
     name: 'host-allow-list',
     onRequest: function checkHost(cx: Context): Reply | undefined {
-      const { authority } = cx.request
-      if (names.find(hostOf(authority)) || withPort.has(authority)) return undefined
+      const { authority, scheme } = cx.request
+      const host = hostOf(authority)
+      if (names.find(host)) return undefined
+      if (withPort.size > 0 && withPort.has(`${host}:${portOf(authority, scheme)}`)) return undefined
       return refuse(421, 'misdirected')
     },
   }

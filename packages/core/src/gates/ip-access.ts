@@ -1,6 +1,6 @@
 /** Lets clients in by address. */
 
-import { ConfigError } from '../errors.ts'
+import { ConfigError, type ConfigFault } from '../errors.ts'
 import { cidrMatcher } from '../net/cidr.ts'
 import type { Context, Filter, Reply } from '../pipeline/contract.ts'
 import { refuse } from '../reply.ts'
@@ -25,8 +25,14 @@ export function ipAccess(options: IpAccessOptions): Filter {
     const fix = 'Name at least one address.'
     throw new ConfigError([{ place: 'ipAccess', problem: 'it allows and denies nobody', fix }])
   }
-  const allowed = allow ? cidrMatcher(allow, 'ipAccess.allow') : null
-  const denied = deny ? cidrMatcher(deny, 'ipAccess.deny') : null
+  const faults: ConfigFault[] = []
+  if (allow?.length === 0) {
+    const fix = 'Leave it out, or name who may come in.'
+    faults.push({ place: 'ipAccess.allow', problem: 'it is empty: nobody could come in', fix })
+  }
+  const allowed = allow ? cidrMatcher(allow, 'ipAccess.allow', faults) : null
+  const denied = deny ? cidrMatcher(deny, 'ipAccess.deny', faults) : null
+  if (faults.length > 0) throw new ConfigError(faults)
 
   return {
     name: 'ip-access',

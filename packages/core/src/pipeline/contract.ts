@@ -276,7 +276,7 @@ export interface ClientLink {
 
 /** An exchange in the hands of a transport. */
 export interface OpenExchange {
-  /** Runs the request hooks, the handler and the reply hooks. Never rejects: a failure is a reply with `error`. */
+  /** Runs the request hooks, the handler and the reply hooks. A failure is a reply with `error`; a rejection is a bug: 500. */
   run(): Awaitable<Reply>
   /** The client has gone before the reply was whole. */
   abort(error: ProxyError): void

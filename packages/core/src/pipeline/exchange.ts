@@ -15,7 +15,7 @@ import { inspectSource } from '../body/inspect.ts'
 import { isSource, transformSource } from '../body/transform.ts'
 import { ProxyError } from '../errors.ts'
 import type { HeaderList } from '../headers/list.ts'
-import { failureReply } from '../reply.ts'
+import { bugReply, failureReply } from '../reply.ts'
 import type {
   Awaitable,
   ClientLink,
@@ -228,6 +228,8 @@ export class Exchange implements Context, OpenExchange {
       return this.#fail(error)
     }
     if (!(answer instanceof Promise)) return this.#finish(answer)
+    // Nobody looks at the reply on its way: one promise less. A rejection is the transport's to answer.
+    if (this.plan.blind) return answer
     return answer.then(
       reply => this.#finish(reply),
       error => this.#fail(error),
@@ -253,7 +255,7 @@ export class Exchange implements Context, OpenExchange {
         verdict = hook.run(this, reply)
       } catch (error) {
         this.#discard(reply)
-        reply = failureReply(bug(error))
+        reply = bugReply(error)
         this.#note(reply)
         continue
       }
@@ -264,7 +266,7 @@ export class Exchange implements Context, OpenExchange {
           other => this.#edit(other ? this.#replace(current, other, hook.at) : current, i + 1),
           error => {
             this.#discard(current)
-            const failed = failureReply(bug(error))
+            const failed = bugReply(error)
             this.#note(failed)
             return this.#edit(failed, i + 1)
           },
@@ -297,7 +299,7 @@ export class Exchange implements Context, OpenExchange {
         }
       } catch (error) {
         this.#discard(reply)
-        const failed = failureReply(bug(error))
+        const failed = bugReply(error)
         this.#note(failed)
         return failed
       }
@@ -306,7 +308,7 @@ export class Exchange implements Context, OpenExchange {
   }
 
   #fail(error: unknown): Awaitable<Reply> {
-    return this.#finish(failureReply(error instanceof ProxyError ? error : bug(error)))
+    return this.#finish(error instanceof ProxyError ? failureReply(error) : bugReply(error))
   }
 
   #note(reply: Reply): void {
@@ -321,8 +323,4 @@ export class Exchange implements Context, OpenExchange {
       reply.body.start({ write: () => true, end: never, fail: never }).cancel(unwanted)
     }
   }
-}
-
-function bug(cause: unknown): ProxyError {
-  return new ProxyError({ source: 'proxy', phase: 'handler', code: 'internal', cause })
 }

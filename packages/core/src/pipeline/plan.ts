@@ -39,6 +39,8 @@ export interface Plan {
   /** Last filter first. */
   readonly replyBody: readonly Hook<(cx: AnyContext, head: ReplyHead) => BodyTransform | undefined>[]
   readonly onDone: readonly Hook<(cx: AnyContext, outcome: Outcome) => void>[]
+  /** No hook sees a reply or its outcome. */
+  readonly blind: boolean
 }
 
 const EMPTY: object = Object.freeze({})
@@ -46,7 +48,11 @@ const EMPTY: object = Object.freeze({})
 /** Flattens filters and a handler into a plan. */
 export function makePlan(route: string, filters: readonly AnyFilter[], handler: AnyHandler): Plan {
   const makers = filters.flatMap(filter => (filter.state ? [filter.state] : []))
+  const watching = filters.some(
+    filter => filter.onReply || filter.replyBody || filter.onDone || filter.onRequestBody,
+  )
   return {
+    blind: !watching,
     route,
     filters,
     handler,

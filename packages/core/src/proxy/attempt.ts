@@ -47,12 +47,10 @@ export class Attempt implements Receiver, Source, Flow, Deadline {
   onHead(status: number, raw: string[]): void {
     const headers = replyFields(raw, status)
     this.#cx.onAbort(null)
-    if (this.#deadlines && isStream(headers)) this.#deadlines.remove(this)
+    const length = headers.get('content-length')
+    if (this.#deadlines && isStream(headers, length)) this.#deadlines.remove(this)
     const bodiless = status === 204 || status === 304 || this.#cx.request.method === 'HEAD'
-    if (!bodiless) {
-      const length = headers.get('content-length')
-      if (length !== undefined) this.length = Number(length)
-    }
+    if (!bodiless && length !== undefined) this.length = Number(length)
     this.#reply = { status, headers, body: bodiless ? null : this }
     this.#resolve(this.#reply)
   }

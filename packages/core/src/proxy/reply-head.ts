@@ -50,8 +50,7 @@ const STREAMS =
 const LARGE = 1 << 20
 
 /** True for a reply whose length in time is its own affair: event streams, unknown or large bodies. */
-export function isStream(headers: HeaderList): boolean {
-  const length = headers.get('content-length')
+export function isStream(headers: HeaderList, length: string | undefined): boolean {
   if (length === undefined || Number(length) > LARGE) return true
   const type = headers.get('content-type')
   return type !== undefined && STREAMS.test(type)

@@ -13,6 +13,7 @@ import type {
   Reply,
   Source,
 } from '../pipeline/contract.ts'
+import { bugReply } from '../reply.ts'
 
 /** Sends a request through an app and reads the reply to its end. Rejects when the reply's body breaks half-way. */
 export async function inject(app: App, options: InjectOptions = {}): Promise<InjectedReply> {
@@ -34,7 +35,7 @@ export async function inject(app: App, options: InjectOptions = {}): Promise<Inj
     app.trusts,
   )
   const exchange = app.open(head, body && link.counted(body), link, fault)
-  const reply = await exchange.run()
+  const reply = await Promise.resolve(exchange.run()).catch(bugReply)
   try {
     const { bytes, trailers } = await read(reply, method)
     exchange.done(reply.status, bytes.length, null)

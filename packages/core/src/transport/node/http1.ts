@@ -16,7 +16,7 @@ import type {
   Sink,
   Source,
 } from '../../pipeline/contract.ts'
-import { failureReply } from '../../reply.ts'
+import { bugReply, failureReply } from '../../reply.ts'
 import { lingerOnClose } from './linger.ts'
 import { RequestBody } from './request-body.ts'
 
@@ -116,10 +116,7 @@ class Http1Link implements ClientLink, Sink {
     if (reply instanceof Promise) {
       reply.then(
         made => this.#send(made),
-        cause =>
-          this.#send(
-            failureReply(new ProxyError({ source: 'proxy', phase: 'handler', code: 'internal', cause })),
-          ),
+        cause => this.#send(bugReply(cause)),
       )
     } else this.#send(reply)
   }

@@ -11,7 +11,7 @@ import { judgeHead, makePeer } from '../../headers/head.ts'
 import { HeaderList } from '../../headers/list.ts'
 import { CONNECTION, HOP_BY_HOP, kindOf, TRANSFER_ENCODING, UPGRADE } from '../../headers/names.ts'
 import type { ClientLink, Flow, OpenExchange, Peer, Reply, Sink } from '../../pipeline/contract.ts'
-import { failureReply } from '../../reply.ts'
+import { bugReply, failureReply } from '../../reply.ts'
 import type { Serving } from './http1.ts'
 import { RequestBody } from './request-body.ts'
 
@@ -99,10 +99,7 @@ class Http2Link implements ClientLink, Sink {
     if (reply instanceof Promise) {
       reply.then(
         made => this.#send(made),
-        cause =>
-          this.#send(
-            failureReply(new ProxyError({ source: 'proxy', phase: 'handler', code: 'internal', cause })),
-          ),
+        cause => this.#send(bugReply(cause)),
       )
     } else this.#send(reply)
   }
