@@ -38,11 +38,22 @@ server.listen(options.port, '127.0.0.1', () => {
   process.stdout.write(introduction(`https://localhost:${port}`))
 })
 
-for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM'])) process.on(signal, stop)
-
 let stopping = false
+for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM'])) {
+  process.on(signal, () => {
+    if (stopping) process.exit(130)
+    stop()
+  })
+}
+// npm hands a SIGTERM to its shell alone, which ends without passing it on: that the shell is gone is the sign.
+if (process.env.npm_lifecycle_event !== undefined) {
+  const shell = process.ppid
+  setInterval(() => {
+    if (process.ppid !== shell && !stopping) stop()
+  }, 500).unref()
+}
+
 async function stop() {
-  if (stopping) process.exit(130)
   stopping = true
   console.log('\nFinishing what runs, 15 seconds at most. Ctrl-C again stops at once.')
   await attached.drain()

@@ -1,8 +1,10 @@
 /** What `npm start` runs, as a process: its pages, its refusals, its messages, its way to stop. */
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { request } from 'node:https'
 import { type AddressInfo, createServer as createTcpServer } from 'node:net'
+import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ask1, ask2 } from './support/clients.ts'
 import { type Example, hasCurl, launch, shell, start, stopAll } from './support/run.ts'
@@ -183,4 +185,33 @@ describe('stopping', { concurrent: true }, () => {
     expect((await edge.ended).code).toBe(130)
     expect(await slow.over).toMatch(/^\.+broken$/)
   })
+
+  test('a SIGTERM to npm, whose shell does not pass it on, leaves no edge behind', async () => {
+    const program = fileURLToPath(new URL('quickstart.mjs', import.meta.url))
+    // The last command is not node, so that no shell lets node take its place.
+    const line = `"${process.execPath}" "${program}" --port 0; true`
+    const env = { ...process.env, npm_lifecycle_event: 'start' }
+    const shell = spawn('sh', ['-c', line], { env, detached: true, stdio: ['ignore', 'pipe', 'inherit'] })
+    try {
+      let output = ''
+      shell.stdout.on('data', text => {
+        output += text
+      })
+      while (!output.includes('Ctrl-C stops.')) await once(shell.stdout, 'data')
+      shell.kill('SIGTERM')
+      // The pipe closes when the edge has ended too.
+      await once(shell, 'close')
+      expect(output).toContain('Finishing what runs')
+    } finally {
+      killGroup(shell.pid)
+    }
+  })
 })
+
+function killGroup(leader: number | undefined): void {
+  try {
+    if (leader !== undefined) process.kill(-leader, 'SIGKILL')
+  } catch {
+    // Nobody is left, as it should be.
+  }
+}

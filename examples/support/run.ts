@@ -82,6 +82,6 @@ export function curlLinesOf(name: string, base: string): string[] {
 
 /** Runs a line in the shell; gives what it printed. */
 export async function shell(line: string): Promise<string> {
-  const { stdout } = await run('bash', ['-c', line], { maxBuffer: 1 << 20 })
+  const { stdout } = await run('sh', ['-c', line], { maxBuffer: 1 << 20 })
   return stdout
 }
