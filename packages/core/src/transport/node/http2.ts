@@ -125,6 +125,8 @@ class Http2Link implements ClientLink, Sink {
       if (isSource(body)) body.start(NOWHERE).cancel(gone('reply-body'))
       return
     }
+    // The compatibility API's response, which the host may have made, would send its own.
+    stream.removeAllListeners('wantTrailers')
     stream.on('wantTrailers', () => stream.sendTrailers(this.#trailers ? fieldsOf(this.#trailers) : {}))
     if (body instanceof Uint8Array) {
       this.#bytesSent = body.length
