@@ -84,3 +84,16 @@ test('a body passes exactly when all its chunks together fit', async () => {
 test.each([-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY])('%s is no limit', max => {
   expect(() => bodyLimit({ max })).toThrow(ConfigError)
 })
+
+test.each([
+  ['9007199254740991', 200],
+  ['9007199254740992', 413],
+  ['9007199254740993', 413],
+  ['00000000000000009', 413],
+])('a declared length of %s under the largest limit there is: %i', async (length, status) => {
+  const got = await echo(bodyLimit({ max: Number.MAX_SAFE_INTEGER })).inject({
+    body: [new Uint8Array(1)],
+    headers: { 'Content-Length': length },
+  })
+  expect(got.status).toBe(status)
+})

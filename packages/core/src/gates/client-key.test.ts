@@ -96,3 +96,23 @@ test.each([
   clientKey(options, 'test', faults)
   expect(faults.map(fault => fault.place)).toEqual(places)
 })
+
+test('B059: a short value never reads like the hash of a long one', () => {
+  for (const kind of ['header', 'function'] as const) {
+    const key = (text: string): string =>
+      kind === 'header' ? keyOf({ by: { header: 'x' } }, ['x', text]) : keyOf({ by: () => text })
+    const long = key('a'.repeat(100))
+    expect(key(long.slice(2))).not.toBe(long)
+    expect(long.length).toBeLessThan(30)
+  }
+})
+
+test('long values of a function differ beyond one byte a character', () => {
+  expect(keyOf({ by: () => '\u0101'.repeat(70) })).not.toBe(keyOf({ by: () => '\x01'.repeat(70) }))
+})
+
+test.each(['addr', null, 5, {}, []])('%j names no client', by => {
+  const faults: ConfigFault[] = []
+  clientKey({ by: by as never }, 'test', faults)
+  expect(faults.map(fault => fault.place)).toEqual(['test.by'])
+})

@@ -138,3 +138,83 @@ test.each([
   expect(thrown).toBeInstanceOf(ConfigError)
   expect((thrown as ConfigError).faults.map(fault => fault.place)).toEqual(places)
 })
+
+describe('who is asked about', () => {
+  const granted = async (options: CorsOptions, origin: string | string[] | undefined) => {
+    const got = await app(options).inject({ headers: origin === undefined ? {} : { origin } })
+    return got.headers.get('access-control-allow-origin')
+  }
+
+  test('everybody is told without an Origin too, because a cache may keep that reply', async () => {
+    expect(await granted({ origins: '*' }, undefined)).toBe('*')
+  })
+
+  test('a function is not asked about null, which any site can be', async () => {
+    const asked: string[] = []
+    const origins = (origin: string) => asked.push(origin) > 0
+    expect(await granted({ origins }, 'null')).toBeUndefined()
+    expect(await granted({ origins }, APP)).toBe(APP)
+    expect(asked).toEqual([APP])
+  })
+
+  test('a promise is no yes', async () => {
+    expect(await granted({ origins: (async () => true) as never }, APP)).toBeUndefined()
+  })
+
+  test('two origins are none', async () => {
+    expect(await granted({ origins: [APP] }, [APP, APP])).toBeUndefined()
+    expect(await granted({ origins: () => true }, [APP, 'https://b.example'])).toBeUndefined()
+  })
+
+  test.each(['capacitor://localhost', 'chrome-extension://abcdef', 'http://a.example:8080', 'https://[::1]'])(
+    '%s may be listed',
+    async origin => {
+      expect(await granted({ origins: [origin] }, origin)).toBe(origin)
+    },
+  )
+})
+
+test.each([
+  [true, APP, 'true', 'true'],
+  [true, APP, undefined, undefined],
+  [true, 'https://evil.example', 'true', undefined],
+  [false, APP, 'true', undefined],
+])('privateNetwork %s for %s that asks %s: %s', async (privateNetwork, origin, asks, expected) => {
+  const got = await app({ origins: [APP], privateNetwork }).inject({
+    method: 'OPTIONS',
+    headers: {
+      Origin: origin,
+      'Access-Control-Request-Method': 'PUT',
+      ...(asks && { 'Access-Control-Request-Private-Network': asks }),
+    },
+  })
+  expect([got.status, got.headers.get('access-control-allow-private-network')]).toEqual([204, expected])
+})
+
+test('a preflight has each field once, and Vary', async () => {
+  const got = await app({ origins: [APP], methods: ['GET', 'PUT', 'PUT'], exposedHeaders: ['X-A'] }).inject({
+    method: 'OPTIONS',
+    headers: { Origin: APP, 'Access-Control-Request-Method': 'PUT' },
+  })
+  const names = [...got.headers].map(([name]) => name.toLowerCase())
+  expect(names).toEqual([...new Set(names)])
+  expect(got.headers.get('access-control-allow-methods')).toBe('GET, HEAD, POST, PUT')
+  expect(got.headers.get('vary')).toBe('Origin')
+})
+
+test.each([
+  [{ origins: ['https://*.example.com'] }, 1],
+  [{ origins: ['https://a.example:443', 'https://a.example?', 'https://u@a.example', 'Capacitor://x'] }, 4],
+  [{ origins: ['capacitor://Localhost', 'file:', '//a.example', 'https://b\u00fccher.example'] }, 4],
+  [{ origins: [APP], credentials: true, headers: ['*'], methods: ['*'], exposedHeaders: ['*'] }, 3],
+  [{ origins: '*', privateNetwork: true }, 1],
+  [{ origins: APP as never }, 1],
+] as [CorsOptions, number][])('%j has %i faults that a browser would keep to itself', (options, count) => {
+  let thrown: unknown
+  try {
+    cors(options)
+  } catch (error) {
+    thrown = error
+  }
+  expect((thrown as ConfigError).faults).toHaveLength(count)
+})

@@ -52,3 +52,25 @@ test.each([
   expect(thrown).toBeInstanceOf(ConfigError)
   expect((thrown as ConfigError).faults).toHaveLength(count)
 })
+
+test.each([
+  ['example.com:80', 'http', 'example.com', 'example.com:81'],
+  ['example.com:443', 'https', 'example.com', 'example.com:8443'],
+  ['[0::1]:443', 'https', '[::1]', '[::1]:444'],
+  ['example.com:080', 'http', 'example.com', 'example.com:8080'],
+] as const)('%s over %s is %s and not %s', async (entry, scheme, served, refused) => {
+  const app = pipeline()
+    .use(hostAllowList({ hosts: [entry] }))
+    .handle(() => reply(200))
+  expect((await app.inject({ scheme, authority: served })).status).toBe(200)
+  expect((await app.inject({ scheme, authority: refused })).status).toBe(421)
+  const other = scheme === 'http' ? 'https' : 'http'
+  expect((await app.inject({ scheme: other, authority: served })).status).toBe(421)
+})
+
+test.each(['*.example.com:80', '*.[::1]', 'example.com:', '::1', 'example.com:65536'])(
+  '%s is no host',
+  entry => {
+    expect(() => hostAllowList({ hosts: [entry] })).toThrow(ConfigError)
+  },
+)

@@ -48,3 +48,14 @@ test.each([
   expect(thrown).toBeInstanceOf(ConfigError)
   expect((thrown as ConfigError).faults).toHaveLength(count)
 })
+
+test('tells the faults of both lists, and of a list that lets nobody in', () => {
+  expect(() => ipAccess({ allow: ['x'], deny: ['y'] })).toThrow(/ipAccess\.allow: 'x'.*\nipAccess\.deny: 'y'/)
+  expect(() => ipAccess({ allow: [], deny: ['1.1.1.1'] })).toThrow(/nobody could come in/)
+})
+
+test('a block of IPv6 lets in no IPv4', () => {
+  const gate = ipAccess({ allow: ['::/0'] })
+  expect(gate.onRequest?.(testContext({ clientAddress: '2001:db8::1' }))).toBeUndefined()
+  expect(gate.onRequest?.(testContext({ clientAddress: '10.0.0.1' }))).toMatchObject({ status: 403 })
+})

@@ -126,3 +126,83 @@ test.each([
   expect(thrown).toBeInstanceOf(ConfigError)
   expect((thrown as ConfigError).faults.map(fault => fault.place)).toEqual(places)
 })
+
+test('a store that throws lets the request pass, and is told of without its message', async () => {
+  const warnings: string[] = []
+  const warn = (warning: Error) => void warnings.push(`${warning.name}: ${warning.message}`)
+  process.on('warning', warn)
+  let now = 0
+  const store: RateLimitStore = {
+    take() {
+      throw new RangeError('redis://user:secret@10.0.0.1 is down')
+    },
+  }
+  const app = pipeline()
+    .use(rateLimit({ perSecond: 1, name: 'throws', store, clock: () => now }))
+    .handle(ok)
+  for (const at of [0, 10, 59_999, 60_000]) {
+    now = at
+    const got = await app.inject()
+    expect([got.status, got.headers.has('ratelimit')]).toEqual([200, false])
+  }
+  // Warnings are emitted in a later tick.
+  await new Promise(resolve => setImmediate(resolve))
+  process.off('warning', warn)
+  const told = "PosternStoreWarning: rate limit 'throws' counts nothing: its store fails (RangeError)"
+  expect(warnings.filter(text => text.includes("'throws'"))).toEqual([told, told])
+})
+
+test('limits with different names share a store, not buckets (B059)', async () => {
+  const keys: string[] = []
+  const store: RateLimitStore = {
+    take(key) {
+      keys.push(key)
+      return { allowed: true, remaining: 1, wait: 0 }
+    },
+  }
+  const app = pipeline()
+    .use(rateLimit({ perSecond: 1, store }))
+    .use(rateLimit({ perSecond: 2, store, name: 'a', as: 'second' }))
+    .use(rateLimit({ perSecond: 3, store, name: 'login', as: 'third', by: { header: 'x' } }))
+    .handle(ok)
+  await app.inject({ headers: { x: 'a/a:127.0.0.1' } })
+  expect(keys).toEqual(['a:127.0.0.1', 'a/a:127.0.0.1', 'login/h:a/a:127.0.0.1'])
+})
+
+test.each([
+  [{ allowed: true, remaining: Number.NaN, wait: 0 }, '"default";r=0;t=5', undefined],
+  [{ allowed: true, remaining: 2.7, wait: 0 }, '"default";r=2;t=3', undefined],
+  [{ allowed: true, remaining: 99, wait: 0 }, '"default";r=5;t=1', undefined],
+  [{ allowed: false, remaining: -3, wait: Number.NaN }, '"default";r=0;t=1', '1'],
+  [
+    { allowed: false, remaining: 0, wait: Number.POSITIVE_INFINITY },
+    '"default";r=0;t=999999999999999',
+    '999999999999999',
+  ],
+  [{ allowed: false, remaining: 0, wait: -1 }, '"default";r=0;t=1', '1'],
+])('whatever a store says (%j), the fields stay well-formed', async (decision, field, retry) => {
+  const app = pipeline()
+    .use(rateLimit({ perSecond: 1, burst: 5, store: { take: () => decision } }))
+    .handle(ok)
+  const { headers } = await app.inject()
+  expect([headers.get('ratelimit'), headers.get('retry-after')]).toEqual([field, retry])
+})
+
+test.each([0.000001, 0.37, 1, 7, 999])('who waits for Retry-After at %d a second passes', async perSecond => {
+  let now = 0
+  const app = pipeline()
+    .use(rateLimit({ perSecond, burst: 2, clock: () => now }))
+    .handle(ok)
+  let refused = await app.inject()
+  while (refused.status === 200) refused = await app.inject()
+  const wait = refused.headers.get('retry-after')!
+  expect(wait).toMatch(/^[1-9]\d*$/)
+  now = Number(wait) * 1000
+  expect((await app.inject()).status).toBe(200)
+})
+
+test('a rate that is missing or nearly nothing is one fault', () => {
+  for (const perSecond of [undefined as never, 1e-300, Number.POSITIVE_INFINITY]) {
+    expect(() => rateLimit({ perSecond })).toThrow(/^rateLimit\.perSecond: .* is no number from[^\n]*$/)
+  }
+})
