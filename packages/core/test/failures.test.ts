@@ -210,6 +210,28 @@ describe('B005: the client goes', () => {
     expect(outcomes[0]!.error).toMatchObject({ source: 'client' })
   })
 
+  it('while a filter waits: the upstream hears nothing', async () => {
+    const up = await slow()
+    const outcomes: Outcome[] = []
+    let waiting = 0
+    const patient: Filter = {
+      name: 'patient',
+      onRequest: () => {
+        waiting++
+        return new Promise(resolve => setTimeout(resolve, 100, undefined))
+      },
+      onDone: (_cx, outcome) => void outcomes.push(outcome),
+    }
+    const { port } = await edge(pipeline().use(patient).handle(proxy(testUpstream(up.url))))
+    const socket = openSocket(port)
+    socket.write('GET / HTTP/1.1\r\nHost: edge.test\r\n\r\n')
+    await until('the filter', () => waiting === 1)
+    socket.destroy()
+    await until('the outcome', () => outcomes.length === 1)
+    await new Promise(resolve => setTimeout(resolve, 200))
+    expect([up.received(), outcomes[0]!.status]).toEqual(['', 499])
+  })
+
   it('over h2 with RST_STREAM(CANCEL)', async () => {
     const up = await slow()
     const { url, outcomes } = await watched(up.url, {}, 'h2c')

@@ -27,7 +27,8 @@ export class Attempt implements Receiver, Source, Flow, Deadline {
   #paused = false
   #end: { trailers: HeaderList | undefined } | null = null
   #error: ProxyError | null = null
-  #over = false
+  /** Nothing more comes from the upstream. */
+  over = false
 
   constructor(cx: Exchange, deadlines: Deadlines | null, resolve: (reply: Reply) => void) {
     this.#cx = cx
@@ -71,7 +72,7 @@ export class Attempt implements Receiver, Source, Flow, Deadline {
   }
 
   onError(error: ProxyError): void {
-    if (this.#over) return
+    if (this.over) return
     this.#settle()
     if (this.#reply === null) this.#resolve(failureReply(error))
     else if (this.#sink !== null) this.#sink.fail(error)
@@ -103,7 +104,7 @@ export class Attempt implements Receiver, Source, Flow, Deadline {
 
   /** The client has gone, or nobody wants the rest. */
   cancel(error: ProxyError): void {
-    if (this.#over && this.#end === null) return
+    if (this.over && this.#end === null) return
     this.#settle()
     this.#end = null
     this.#held.length = 0
@@ -132,7 +133,7 @@ export class Attempt implements Receiver, Source, Flow, Deadline {
   }
 
   #settle(): void {
-    this.#over = true
+    this.over = true
     this.#deadlines?.remove(this)
     this.#cx.onAbort(null)
   }

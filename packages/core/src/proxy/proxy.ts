@@ -95,6 +95,8 @@ export function proxy(upstream: Upstream, options: ProxyOptions = {}): Handler {
       body !== null && (body.length ?? Infinity) > 1 << 20 ? null : deadlines,
       resolve,
     )
+    // The client may have gone while a filter made us wait: then nothing is sent.
+    if (attempt.over) return
     fields.push('Host', authority)
     attempt.call = target.connector.send(
       { method: request.method, target: path, headers: fields, body },
