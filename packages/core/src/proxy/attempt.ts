@@ -38,8 +38,6 @@ export class Attempt implements Receiver, Source, Flow, Deadline {
     cx.onAbort(error => this.cancel(error))
   }
 
-  onSent(): void {}
-
   onInterim(status: number, headers: string[]): void {
     // 100 belongs to the hop that asked for it; 101 can't come, nobody asked.
     if (status > 101) this.#cx.inform(status, replyFields(headers, status))

@@ -19,12 +19,12 @@ describe('one table', () => {
   const router = routerOf([
     '/',
     '/users/me',
+    'DELETE /users/:id',
     '/users/:id',
     '/users/*rest',
     '/files/*',
     'GET /doc',
     'POST,PUT /doc',
-    'DELETE /users/:id',
     '/a/:x/c',
     '/a//b',
   ])
@@ -62,7 +62,7 @@ describe('one table', () => {
 
   test.each([
     ['/doc', ['GET', 'HEAD', 'POST', 'PUT']],
-    ['/users/you', ['GET', 'HEAD', 'POST', 'PUT', 'DELETE']],
+    ['/users/you', ['DELETE', 'GET', 'HEAD', 'POST', 'PUT']],
     ['/nowhere', []],
   ])('Allow of %s is %j', (path, methods) => {
     expect(router.allowed(path)).toEqual(methods)

@@ -14,8 +14,6 @@ export interface OutgoingRequest {
 
 /** Takes the answer to one request. After `onError` or `onEnd` nothing more comes. */
 export interface Receiver {
-  /** The request is about to be written; from now on it may have been seen. */
-  onSent(): void
   /** An interim response (RFC 9110, 15.2). */
   onInterim(status: number, headers: string[]): void
   /** Final head. */

@@ -113,7 +113,6 @@ class UndiciCall implements Call {
   onConnect(abort: (error: Error) => void): void {
     this.#abort = abort
     if (this.#cancelled) abort(this.#cancelled)
-    else this.#receiver.onSent()
   }
 
   onHeaders(status: number, headers: Buffer[], resume: () => void): boolean {
