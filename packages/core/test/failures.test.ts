@@ -222,7 +222,11 @@ describe('B005: the client goes', () => {
       },
       onDone: (_cx, outcome) => void outcomes.push(outcome),
     }
-    const { port } = await edge(pipeline().use(patient).handle(proxy(testUpstream(up.url))))
+    const { port } = await edge(
+      pipeline()
+        .use(patient)
+        .handle(proxy(testUpstream(up.url))),
+    )
     const socket = openSocket(port)
     socket.write('GET / HTTP/1.1\r\nHost: edge.test\r\n\r\n')
     await until('the filter', () => waiting === 1)

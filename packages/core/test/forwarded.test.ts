@@ -1,6 +1,11 @@
 /** B049 to B051: nobody chooses his own address. */
-import { describe, expect, it } from 'vitest'
-import { type Filter, type ProxyOptions, pipeline, proxy } from '../src/index.ts'
+import { mkdtempSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { attach, type Filter, type ProxyOptions, pipeline, proxy, reply } from '../src/index.ts'
 import { get1, request2, session2 } from './support/clients.ts'
 import { edge, field, fields, origin, testUpstream } from './support/servers.ts'
 
@@ -103,6 +108,30 @@ describe('B050: client addresses', () => {
     const { up, app } = await forwarding()
     await app.inject({ address: '' })
     expect(field(up.seen[0]!.raw, 'x-forwarded-for')).toBe('unknown')
+  })
+})
+
+describe('Unix sockets', () => {
+  it.each([
+    [[], '', 'http'],
+    [['unix'], '203.0.113.9', 'https'],
+  ])('with trust %j see the client as %j over %s', async (trust, client, scheme) => {
+    const seen: string[] = []
+    const app = pipeline({ trust }).handle(cx => {
+      seen.push(`${cx.request.clientAddress} ${cx.request.scheme}`)
+      return reply(200)
+    })
+    const server = createServer()
+    const attached = attach(server, app)
+    onTestFinished(() => attached.drain(0))
+    const path = join(mkdtempSync(join(tmpdir(), 'postern-')), 'edge.sock')
+    await new Promise<void>(resolve => server.listen(path, resolve))
+    const socket = connect(path)
+    socket.write(
+      'GET / HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: 203.0.113.9\r\nX-Forwarded-Proto: https\r\nConnection: close\r\n\r\n',
+    )
+    for await (const _chunk of socket);
+    expect(seen).toEqual([`${client} ${scheme}`])
   })
 })
 

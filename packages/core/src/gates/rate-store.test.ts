@@ -135,3 +135,24 @@ describe('with more clients than it remembers', () => {
     expect(known).toBeGreaterThanOrEqual(100)
   })
 })
+
+describe('a flood of fresh names', () => {
+  const few = { perSecond: 0.001, burst: 3 }
+  const allowed = (decision: unknown): boolean => (decision as RateDecision).allowed
+
+  test('does not free a client that was refused', () => {
+    const store = memoryRateStore(100)
+    for (let i = 0; i < 4; i++) store.take('blocked', few, 0)
+    for (let i = 0; i < 10_000; i++) store.take(`fresh-${i}`, few, 1)
+    expect(allowed(store.take('blocked', few, 2))).toBe(false)
+  })
+
+  test('and refused ones are bounded too', () => {
+    const store = memoryRateStore(100)
+    for (let i = 0; i < 1000; i++) for (let j = 0; j < 4; j++) store.take(`b-${i}`, few, 0)
+    let known = 0
+    for (let i = 999; i >= 0; i--) if (!allowed(store.take(`b-${i}`, few, 0))) known++
+    expect(known).toBeGreaterThanOrEqual(100)
+    expect(known).toBeLessThanOrEqual(200)
+  })
+})

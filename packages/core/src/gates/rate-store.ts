@@ -24,24 +24,32 @@ export interface RateLimitStore {
 }
 
 /**
- * Buckets in this process, at most `maxClients` of them in each of two generations; the oldest go first. A bucket that
- * is forgotten starts full again: to get there an attacker has to send from `maxClients` other clients in the meantime.
+ * Buckets in this process. Two lists: clients that were refused and are not full again, and all others. Each remembers
+ * at least the `maxClients` that were seen last, twice as many at most; the oldest go first. A bucket that is forgotten
+ * starts full again. One that is not empty is forgotten when `maxClients` other clients have come since; an empty one only
+ * when as many others have emptied theirs, so a flood of fresh names does not free who is refused.
  */
 export function memoryRateStore(maxClients: number): RateLimitStore {
   // One number a client: the time at which its bucket will be full (GCRA).
-  const fullAt = new QuickLRU<string, number>({ maxSize: maxClients })
+  const passing = new QuickLRU<string, number>({ maxSize: maxClients })
+  const refused = new QuickLRU<string, number>({ maxSize: maxClients })
   return {
     take(key, { perSecond, burst }, now) {
       const interval = 1000 / perSecond
-      const full = Math.max(fullAt.get(key) ?? 0, now)
+      const blocked = refused.get(key)
+      const full = Math.max(blocked ?? passing.get(key) ?? 0, now)
       const missing = (full - now) / interval
       // The tolerance keeps rounding from refusing a token that is there.
       if (missing + 1 > burst + 1e-9) {
-        // Written back, so that a client that is refused stays among the young.
-        fullAt.set(key, full)
+        if (blocked === undefined) {
+          passing.delete(key)
+          refused.set(key, full)
+        }
         return { allowed: false, remaining: 0, wait: (missing + 1 - burst) * interval }
       }
-      fullAt.set(key, full + interval)
+      if (blocked !== undefined && missing === 0) refused.delete(key)
+      const list = blocked !== undefined && missing > 0 ? refused : passing
+      list.set(key, full + interval)
       return { allowed: true, remaining: Math.floor(burst - missing - 1 + 1e-9), wait: 0 }
     },
   }

@@ -85,7 +85,8 @@ const NOWHERE = { target: '/', path: '/', query: '' }
 /** Judges a head: target, authority and framing fields; a fault comes with a head that holds nothing unchecked. */
 export function judgeHead(raw: RawHead, trusts: (address: string) => boolean): JudgedHead {
   const { peer } = raw
-  const trusted = trusts(peer.address === '' ? 'unix' : peer.address)
+  // A connection that is gone already has no address either; it is nobody's proxy.
+  const trusted = peer.unix ? trusts('unix') : peer.address !== '' && trusts(peer.address)
   const scheme = trusted ? forwardedScheme(raw) : peer.secure ? 'https' : 'http'
   const lines = raw.headers.raw
   let host: string | undefined
@@ -163,10 +164,12 @@ export function makePeer(socket: {
   localPort?: number | undefined
   encrypted?: boolean
   servername?: string | false | null
+  server?: { address(): unknown } | undefined
 }): Peer {
   const { remoteAddress, servername } = socket
   return {
     address: remoteAddress ? (canonicalAddress(remoteAddress) ?? '') : '',
+    unix: !remoteAddress && typeof socket.server?.address() === 'string',
     port: socket.remotePort ?? 0,
     localPort: socket.localPort ?? 0,
     secure: socket.encrypted === true,

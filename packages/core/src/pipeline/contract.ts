@@ -15,8 +15,10 @@ export type Verdict = Awaitable<Reply | undefined>
 
 /** The other end of the connection that a request came on. One object a connection. */
 export interface Peer {
-  /** Canonical address: IPv4-mapped IPv6 is written as IPv4, no zone id. `''` for a Unix socket. */
+  /** Canonical address: IPv4-mapped IPv6 is written as IPv4, no zone id. `''` where there is none to read. */
   readonly address: string
+  /** True for a Unix socket: the only peer that `trust: ['unix']` means. */
+  readonly unix: boolean
   /** Remote port, 0 when there is none. */
   readonly port: number
   /** Local port, 0 when there is none. */
@@ -248,7 +250,7 @@ export interface InjectOptions {
   authority?: string
   headers?: Record<string, string | readonly string[]> | HeaderList
   body?: string | Uint8Array | readonly Uint8Array[]
-  /** Peer address; default `127.0.0.1`. */
+  /** Peer address; default `127.0.0.1`. `''` for a Unix socket. */
   address?: string
   version?: '1.0' | '1.1' | '2.0'
 }

@@ -83,6 +83,7 @@ export function testHead(head: TestHead = {}): RequestHead {
   const scheme = head.scheme ?? 'http'
   const peer: Peer = {
     address: '127.0.0.1',
+    unix: false,
     port: 50_000,
     localPort: 80,
     secure: scheme === 'https',

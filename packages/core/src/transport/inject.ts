@@ -10,6 +10,7 @@ import type {
   InjectedReply,
   InjectOptions,
   OpenExchange,
+  Peer,
   Reply,
   Source,
 } from '../pipeline/contract.ts'
@@ -26,10 +27,7 @@ export async function inject(app: App, options: InjectOptions = {}): Promise<Inj
       target: options.path ?? '/',
       version: options.version ?? '1.1',
       headers: headersOf(options, body),
-      peer: makePeer({
-        remoteAddress: options.address ?? '127.0.0.1',
-        encrypted: options.scheme === 'https',
-      }),
+      peer: peerOf(options),
       ...(options.version === '2.0' ? { authority: options.authority ?? 'localhost' } : {}),
     },
     app.trusts,
@@ -44,6 +42,11 @@ export async function inject(app: App, options: InjectOptions = {}): Promise<Inj
     exchange.done(reply.status, 0, error as ProxyError)
     throw error
   }
+}
+
+function peerOf({ address = '127.0.0.1', scheme }: InjectOptions): Peer {
+  const server = { address: () => (address === '' ? '/memory' : null) }
+  return makePeer({ remoteAddress: address, encrypted: scheme === 'https', server })
 }
 
 class MemoryLink implements ClientLink {
