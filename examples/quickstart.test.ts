@@ -6,7 +6,7 @@ import { request } from 'node:https'
 import { type AddressInfo, createServer as createTcpServer } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { ask1, ask2 } from './support/clients.ts'
+import { ask1, ask2, burst2 } from './support/clients.ts'
 import { type Example, hasCurl, launch, shell, start, stopAll } from './support/run.ts'
 
 afterAll(stopAll)
@@ -54,13 +54,6 @@ describe('before the demo origin', () => {
     expect((await ask2(`${edge.url}/nothing`)).status).toBe(404)
   })
 
-  test('limits the rate of a client', async () => {
-    const burst = await Promise.all(Array.from({ length: 150 }, () => ask2(`${edge.url}/echo`)))
-    const statuses = new Set(burst.map(reply => reply.status))
-    expect(statuses).toEqual(new Set([200, 429]))
-    expect(burst.find(reply => reply.status === 429)?.headers['retry-after']).toMatch(/^\d+$/)
-  })
-
   test('logs a line a request', async () => {
     await ask1(`${edge.url}/echo?token=hidden`)
     await edge.printed('"path":"/echo?token=')
@@ -89,6 +82,13 @@ describe('before the demo origin', () => {
       }
     },
   )
+
+  // Last, because it leaves this client's bucket empty. So many that no slow machine gives the tokens back in time.
+  test('limits the rate of a client', async () => {
+    const burst = await burst2(`${edge.url}/echo`, 600)
+    expect(new Set(burst.map(reply => reply.status))).toEqual(new Set([200, 429]))
+    expect(burst.find(reply => reply.status === 429)?.headers['retry-after']).toMatch(/^\d+$/)
+  })
 })
 
 describe("before the user's own app", () => {

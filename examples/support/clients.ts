@@ -27,14 +27,24 @@ export async function ask1(url: string, { method = 'GET', headers = {}, body }: 
 }
 
 /** One request over HTTP/2, on a session of its own. */
-export async function ask2(url: string, { method = 'GET', headers = {}, body }: Ask = {}): Promise<Answer> {
+export async function ask2(url: string, ask: Ask = {}): Promise<Answer> {
+  const [answer] = await burst2(url, 1, ask)
+  return answer!
+}
+
+/** The same request many times at once, on one session of HTTP/2. */
+export async function burst2(url: string, count: number, ask: Ask = {}): Promise<Answer[]> {
   const { origin, pathname, search } = new URL(url)
   const session = connect(origin, { rejectUnauthorized: false })
-  try {
+  const { method = 'GET', headers = {}, body } = ask
+  async function once2(): Promise<Answer> {
     const stream = session.request({ ':method': method, ':path': pathname + search, ...headers })
     stream.end(body)
     const [head] = await once(stream, 'response')
     return { status: head[':status'], headers: head, text: await textOf(stream) }
+  }
+  try {
+    return await Promise.all(Array.from({ length: count }, once2))
   } finally {
     session.close()
   }
