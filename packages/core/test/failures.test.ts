@@ -210,6 +210,33 @@ describe('B005: the client goes', () => {
     expect(outcomes[0]!.error).toMatchObject({ source: 'client' })
   })
 
+  describe.each(['http', 'h2c'] as const)('in the middle of a reply (%s)', kind => {
+    it.each(['cancel', 'leave'])('by %s', async how => {
+      const up = await scripted('HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\nabc')
+      const { port, url, outcomes } = await watched(up.url, {}, kind)
+      if (kind === 'http') {
+        const socket = openSocket(port)
+        socket.write('GET / HTTP/1.1\r\nHost: edge.test\r\n\r\n')
+        await new Promise(resolve => socket.once('data', resolve))
+        if (how === 'cancel') socket.resetAndDestroy()
+        else socket.destroy()
+      } else {
+        const session = session2(url)
+        const stream = session.request({ ':path': '/', ':authority': 'edge.test' })
+        stream.on('error', () => {})
+        await new Promise(resolve => stream.once('data', resolve))
+        if (how === 'cancel') stream.close(8)
+        else session.destroy()
+      }
+      await until('the upstream connection to close', () => up.closed() === 1)
+      await until('the outcome', () => outcomes.length === 1)
+      expect(outcomes[0]).toMatchObject({
+        status: 200,
+        error: { source: 'client', phase: 'reply-body', code: 'client-closed' },
+      })
+    })
+  })
+
   it('while a filter waits: the upstream hears nothing', async () => {
     const up = await slow()
     const outcomes: Outcome[] = []

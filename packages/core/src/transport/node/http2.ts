@@ -62,6 +62,8 @@ class Http2Link implements ClientLink, Sink {
   #trailers: HeaderList | null = null
   #blocked = false
   #finished = false
+  /** All of the reply has been handed to the stream. */
+  #ended = false
 
   constructor(serving: Serving, stream: ServerHttp2Stream, method: string, body: RequestBody | null) {
     this.#serving = serving
@@ -121,6 +123,7 @@ class Http2Link implements ClientLink, Sink {
     } catch (cause) {
       return this.#unsendable(reply, cause)
     }
+    this.#ended = empty || body instanceof Uint8Array
     if (empty) {
       if (isSource(body)) body.start(NOWHERE).cancel(gone('reply-body'))
       return
@@ -153,6 +156,7 @@ class Http2Link implements ClientLink, Sink {
 
   end(trailers?: HeaderList): void {
     this.#trailers = trailers ?? null
+    this.#ended = true
     this.#stream.end()
   }
 
@@ -176,7 +180,9 @@ class Http2Link implements ClientLink, Sink {
   #closed(): void {
     const { rstCode, headersSent } = this.#stream
     const status = this.#reply?.status ?? 499
-    if (this.#reply && !this.#error && (this.#finished || rstCode === NGHTTP2_NO_ERROR)) {
+    // Node says 'finish' for a stream that the client has cut, too.
+    const whole = this.#ended && this.#finished && rstCode === NGHTTP2_NO_ERROR
+    if (this.#reply && !this.#error && whole) {
       this.#exchange.done(status, this.#bytesSent, null)
       return
     }
