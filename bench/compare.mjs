@@ -46,7 +46,9 @@ const options = orUsage(USAGE, () => {
   }
 })
 
-for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => finish(130))
+/** Kept once the end has begun: nothing may be started or reported after that. */
+let ending = null
+for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => finish(130))
 try {
   await main()
 } catch (error) {
@@ -72,6 +74,7 @@ async function main() {
 
   const entries = []
   for (const name of options.rows) {
+    if (ending) return
     const port = await freePort()
     const args = [...ROWS[name], '--port', `${port}`, '--origin', `http://127.0.0.1:${originPort}`]
     const { pid, failure, code } = await start(pinned(cores.edge, program(args)))
@@ -81,13 +84,15 @@ async function main() {
   const ready = entries.filter(entry => entry.failure === null)
   for (const entry of ready) {
     entry.failure = await difference(entry.port, expected.body)
-    if (entry.failure === null) await measure(entry, cores.rest, Math.max(WARM_UP, options.seconds), false)
+    if (entry.failure === null && !ending)
+      await measure(entry, cores.rest, Math.max(WARM_UP, options.seconds), false)
   }
   for (let round = 0; round < options.rounds; round++) {
     // There and back again: what drifts in one direction hits the first and the last alike.
     for (const entry of round % 2 === 0 ? ready : ready.toReversed()) {
-      if (entry.failure === null) await measure(entry, cores.rest, options.seconds, true)
+      if (entry.failure === null && !ending) await measure(entry, cores.rest, options.seconds, true)
     }
+    if (ending) return
     process.stderr.write(`round ${round + 1} of ${options.rounds}\n`)
   }
 
@@ -162,7 +167,7 @@ function program([file, ...args]) {
   return [process.execPath, fileURLToPath(new URL(file, import.meta.url)), ...args]
 }
 
-async function finish(code) {
-  await stopAll()
-  process.exit(code)
+function finish(code) {
+  ending ??= stopAll().then(() => process.exit(code))
+  return ending
 }

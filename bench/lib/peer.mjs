@@ -45,7 +45,8 @@ export function runBinary({ port, file, config, command, env }) {
   })
   child.on('exit', code => process.exit(stopping ? 0 : code || 1))
   for (const signal of ['SIGTERM', 'SIGINT']) {
-    process.once(signal, () => {
+    // Not only once: a second signal would end this process before it has cleaned up.
+    process.on(signal, () => {
       stopping = true
       child.kill('SIGTERM')
       setTimeout(() => child.kill('SIGKILL'), 2000).unref()
