@@ -111,7 +111,7 @@ describe('the builder', () => {
         .use({ name: '' })
         .use({ name: 'one', state: () => ({ same: 1 }) })
         .use({ name: 'two', state: () => ({ same: 2 }) } as never)
-        .route('/a b', r => r.handle())
+        .route('/a b' as string as '/a', r => r.handle())
         .route('/x/*', r => r.route('/y', inner => inner.handle()).handle())
         .route('GET /twice', r => r.handle())
         .route('GET /twice', r => r.handle('nothing' as never))
