@@ -58,18 +58,18 @@ class Held implements Sink, Source, Flow {
   }
 
   end(trailers?: HeaderList): void {
+    if (this.#next && this.#chunks.length === 0) return this.#next.end(trailers)
     this.#end = { trailers }
-    if (this.#next && this.#chunks.length === 0) this.#next.end(trailers)
-    else if (!this.#full) {
+    if (!this.#full) {
       this.#full = true
       this.#ready(this)
     }
   }
 
   fail(error: ProxyError): void {
+    if (this.#next) return this.#next.fail(error)
     this.#error = error
-    if (this.#next) this.#next.fail(error)
-    else if (!this.#full) this.#broken(error)
+    if (!this.#full) this.#broken(error)
   }
 
   start(sink: Sink): Flow {
@@ -95,7 +95,9 @@ class Held implements Sink, Source, Flow {
 
   #replay(): void {
     const sink = this.#next!
-    if (this.#error) return sink.fail(this.#error)
+    const error = this.#error
+    this.#error = null
+    if (error) return sink.fail(error)
     while (!this.#paused) {
       const chunk = this.#chunks.shift()
       if (chunk === undefined) {

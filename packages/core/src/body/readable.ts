@@ -17,6 +17,8 @@ class SourceReadable extends Readable implements Sink {
   constructor(source: Source) {
     super()
     this.#source = source
+    // Whoever has to know of a failure hears it elsewhere; unheard, it would end the process.
+    this.on('error', () => {})
   }
 
   override _read(): void {

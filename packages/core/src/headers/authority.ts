@@ -10,7 +10,7 @@ const known = new Map<string, string | null>()
  * user information, lists, percent-encoding, a port above 65535, an empty name.
  */
 export function normaliseAuthority(text: string, scheme: 'http' | 'https'): string | null {
-  const key = scheme === 'http' ? text : `s:${text}`
+  const key = `${scheme === 'http' ? 'p' : 's'}:${text}`
   const found = known.get(key)
   if (found !== undefined) return found
   const made = normalise(text, scheme === 'http' ? 80 : 443)

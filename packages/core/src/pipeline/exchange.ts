@@ -187,6 +187,8 @@ export class Exchange implements Context, OpenExchange {
   #askLater(verdict: Promise<Reply | undefined>, at: number, next: number): Promise<Reply> {
     return verdict.then(
       reply => {
+        // Nobody is there any more: what follows would start work, and take places, for good.
+        if (this.#aborted) return failureReply(this.#aborted)
         if (reply === undefined) return this.#ask(next)
         this.#answeredBy = at
         return this.#finish(reply)
@@ -229,7 +231,7 @@ export class Exchange implements Context, OpenExchange {
     }
     if (!(answer instanceof Promise)) return this.#finish(answer)
     // Nobody looks at the reply on its way: one promise less. A rejection is the transport's to answer.
-    if (this.plan.blind) return answer
+    if (this.plan.blind) return answer.catch(error => this.#fail(error))
     return answer.then(
       reply => this.#finish(reply),
       error => this.#fail(error),

@@ -96,7 +96,7 @@ export class Attempt implements Receiver, Source, Flow, Deadline {
 
   resume(): void {
     this.#paused = false
-    if (this.#held.length > 0 || this.#end !== null || this.#full) this.#replay()
+    if (this.#held.length > 0 || this.#end !== null || this.#error !== null || this.#full) this.#replay()
     else this.call?.resume()
   }
 
@@ -119,8 +119,11 @@ export class Attempt implements Receiver, Source, Flow, Deadline {
       if (!sink.write(chunk)) this.#paused = true
     }
     if (this.#held.length > 0 || this.#paused) return
-    if (this.#error) sink.fail(this.#error)
-    else if (this.#end) {
+    if (this.#error) {
+      const error = this.#error
+      this.#error = null
+      sink.fail(error)
+    } else if (this.#end) {
       const { trailers } = this.#end
       this.#end = null
       sink.end(trailers)

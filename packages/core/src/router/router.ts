@@ -60,8 +60,9 @@ export class Router<T> {
   }
 
   /** Finds the route for a method and a canonical path. */
-  find(method: string, path: string): Match<T> | 'mismatch' | null {
+  find(method: string, asked: string): Match<T> | 'mismatch' | null {
     if (this.#size === 0) return null
+    const path = decodable(asked)
     const own = this.#methods.includes(method) ? method : ANY
     const found = this.#tree.find(own as 'GET', path)
     if (found !== null) {
@@ -90,3 +91,13 @@ export class Router<T> {
 }
 
 function never(): void {}
+
+function decodable(path: string): string {
+  if (!path.includes('%')) return path
+  try {
+    decodeURIComponent(path)
+    return path
+  } catch {
+    return path.replace(/%(?=[89A-F])/g, '%25')
+  }
+}

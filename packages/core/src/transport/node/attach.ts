@@ -121,6 +121,7 @@ function tune(server: Server): void {
 
 function refuseConnect(socket: Duplex): void {
   socket.on('error', () => {})
+  socket.on('finish', () => socket.destroy())
   socket.end(
     'HTTP/1.1 405 Method Not Allowed\r\nAllow: GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS\r\nConnection: close\r\nContent-Length: 0\r\n\r\n',
   )

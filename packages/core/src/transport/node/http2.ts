@@ -130,7 +130,7 @@ class Http2Link implements ClientLink, Sink {
     }
     // The compatibility API's response, which the host may have made, would send its own.
     stream.removeAllListeners('wantTrailers')
-    stream.on('wantTrailers', () => stream.sendTrailers(this.#trailers ? fieldsOf(this.#trailers) : {}))
+    stream.on('wantTrailers', () => this.#sendTrailers())
     if (body instanceof Uint8Array) {
       this.#bytesSent = body.length
       stream.end(body)
@@ -152,6 +152,15 @@ class Http2Link implements ClientLink, Sink {
       })
     }
     return false
+  }
+
+  #sendTrailers(): void {
+    try {
+      this.#stream.sendTrailers(this.#trailers ? fieldsOf(this.#trailers) : {})
+    } catch {
+      // Fields that node:http2 does not send: without them the reply would look whole.
+      this.#stream.close(NGHTTP2_INTERNAL_ERROR)
+    }
   }
 
   end(trailers?: HeaderList): void {
