@@ -18,7 +18,11 @@ export default defineConfig({
       'examples/**/*.test.ts',
       'bench/**/*.test.ts',
     ],
-    typecheck: { enabled: true, include: ['packages/*/src/**/*.test-d.ts'], tsconfig: 'packages/core/tsconfig.types.json' },
+    typecheck: {
+      enabled: true,
+      include: ['packages/*/src/**/*.test-d.ts'],
+      tsconfig: 'packages/core/tsconfig.types.json',
+    },
     testTimeout: 20_000,
     hookTimeout: 30_000,
     maxWorkers: 2,
