@@ -1,24 +1,27 @@
 /** What the engine takes and gives: plain strings and bytes in, findings out. No server, no socket. */
 
 /** The families of attacks that a pattern or a structure gate can tell of. */
-export type Category =
-  | 'sqli'
-  | 'xss'
-  | 'rce'
-  | 'lfi'
-  | 'rfi'
-  | 'ssrf'
-  | 'nosql'
-  | 'deserialisation'
-  | 'graphql'
-  | 'ldap'
-  | 'xxe'
-  | 'ssti'
-  | 'crlf'
-  | 'lookup'
-  | 'prototype'
-  | 'scanner'
-  | 'protocol'
+export const CATEGORIES = [
+  'sqli',
+  'xss',
+  'rce',
+  'lfi',
+  'rfi',
+  'ssrf',
+  'nosql',
+  'deserialisation',
+  'graphql',
+  'ldap',
+  'xxe',
+  'ssti',
+  'crlf',
+  'lookup',
+  'prototype',
+  'scanner',
+  'protocol',
+] as const
+
+export type Category = (typeof CATEGORIES)[number]
 
 /** How bad the thing is that a pattern stands for. Says nothing of how sure the match is: that is the score. */
 export type Severity = 'low' | 'medium' | 'high' | 'critical'
@@ -30,6 +33,8 @@ export interface InspectRequest {
   readonly target: string
   readonly headers: readonly (readonly [string, string])[]
   readonly body?: Uint8Array | null
+  /** True when `body` is only the beginning of what will be forwarded: its end is no fault of form. */
+  readonly bodyTruncated?: boolean
 }
 
 /** One rule that spoke, and where. */
@@ -72,11 +77,10 @@ export interface Engine {
 }
 
 /**
- * What a reader of a request part calls for everything that it finds.
- *
- * `value` holds one character a byte, at most 0xff; UTF-8 stays as its bytes. `kind` is `value` for a decoded
- * scalar, `key` for a name, `text` for running text of unknown form (where a hit has no value borders to rest on).
+ * What a value is to the reader that found it: `value` for a decoded scalar, `key` for a name, `text` for running text of
+ * unknown form (where a hit has no value borders to rest on).
  */
-export type Emit = (place: string, value: string, kind: ValueKind) => void
-
 export type ValueKind = 'value' | 'key' | 'text'
+
+// Places are written out only for findings, so they are objects here: see body/types.ts, which the readers implement.
+export type { Emit, Place, Reader, Section } from '../body/types.ts'
