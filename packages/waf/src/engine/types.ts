@@ -70,10 +70,13 @@ export interface Inspection {
   readonly violation: Violation | null
 }
 
+/** Findings that somebody has excepted: an engine neither counts nor lists those for which this says true. */
+export type Excepted = (rule: string, category: Category, place: string) => boolean
+
 /** Looks at requests. Made once, frozen, free of state between requests. */
 export interface Engine {
   readonly name: string
-  inspect(request: InspectRequest): Inspection
+  inspect(request: InspectRequest, excepted?: Excepted | null): Inspection
 }
 
 /**
