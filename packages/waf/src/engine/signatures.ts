@@ -1,6 +1,6 @@
 /** The engine of the package: patterns over normalised values, added up to a score. */
 import { ConfigError, type ConfigFault } from '@postern/core'
-import type { Reader } from '../body/types.ts'
+import { type ReadOptions, reader } from '../body/index.ts'
 import { checkPattern, MOST_PATTERNS } from '../patterns/check.ts'
 import { patterns as own } from '../patterns/index.ts'
 import type { Pattern, Profile } from '../patterns/pattern.ts'
@@ -9,7 +9,7 @@ import { compileRules } from './compile.ts'
 import { inspector } from './inspector.ts'
 import { CATEGORIES, type Category, type Engine } from './types.ts'
 
-/** Options of the patterns. */
+/** Options of {@link signatures}. */
 export interface SignatureOptions {
   /**
    * `balanced` is meant to stay on in front of any app. `aggressive` finds more and errs more: for admin pages and APIs whose
@@ -20,17 +20,20 @@ export interface SignatureOptions {
   threshold?: number
   /** Categories and ids of patterns that do not run; default none. */
   disable?: readonly string[]
+  /** Limits and choices of the readers of requests; see {@link ReadOptions}. */
+  read?: ReadOptions
   /** Patterns of your own, beside ours; default none. At most 2000. */
   patterns?: readonly Pattern[]
 }
 
-const NAMES = ['profile', 'threshold', 'disable', 'patterns']
+const NAMES = ['profile', 'threshold', 'disable', 'patterns', 'read']
 
 /**
- * Makes an engine from the patterns and a reader. It keeps nothing between requests; `inspect` is synchronous.
+ * Makes an engine of signatures. It keeps nothing between requests; `inspect` is synchronous.
  * @throws ConfigError with every fault of the options, each naming the place, the value and the fix.
+ * @example signatures({ profile: 'aggressive', disable: ['graphql', 'lfi-traversal'] })
  */
-export function engineOf(options: SignatureOptions, read: Reader): Engine {
+export function signatures(options: SignatureOptions = {}): Engine {
   const faults: ConfigFault[] = []
   const fault = (place: string, problem: string, fix: string): void => {
     faults.push({ place: `signatures.${place}`, problem, fix })
@@ -71,6 +74,7 @@ export function engineOf(options: SignatureOptions, read: Reader): Engine {
     )
   })
   if (faults.length > 0) throw new ConfigError(faults)
+  const read = reader(options.read, 'signatures.read')
 
   const off = new Set<string>(disable)
   const active = all.filter(pattern => !off.has(pattern.id) && !off.has(pattern.category))
