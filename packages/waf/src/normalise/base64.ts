@@ -8,6 +8,10 @@ const VALUES = new Uint8Array(256).fill(64)
 VALUES[0x2b] = VALUES[0x2d] = 62
 VALUES[0x2f] = VALUES[0x5f] = 63
 
+/** Printable ASCII, line ends, tab, and the NUL that splits words for lenient readers. */
+const TEXT = new Uint8Array(256).fill(1, 0x20, 0x7f)
+for (const code of [0x00, 0x09, 0x0a, 0x0d]) TEXT[code] = 1
+
 /** Characters of a run that is worth decoding: eight decoded bytes at least. */
 export const SHORTEST_RUN = 11
 
@@ -33,7 +37,7 @@ export const base64: Step = (from, length, to) => {
     if (bits < 8) continue
     bits -= 8
     const byte = (word >> bits) & 0xff
-    if ((byte < 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09) || byte > 0x7e) {
+    if (TEXT[byte] === 0) {
       strange += 1
       if (strange * 10 > out) return 0
     }

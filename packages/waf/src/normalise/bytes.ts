@@ -14,6 +14,8 @@ export const QUOTE = 128
 /** `^` and `$`: escapes and expansions of shells. */
 export const SHELL = 256
 export const WHITE = 512
+/** The start of a tag. */
+export const TAG = 1024
 
 /** Flags of each byte. */
 export const FLAGS: Uint16Array = new Uint16Array(256)
@@ -23,6 +25,7 @@ FLAGS[0x26] = AMPERSAND
 FLAGS[0x5c] = BACKSLASH
 FLAGS[0] = NUL
 FLAGS[0x2f] = SLASH
+FLAGS[0x3c] = TAG
 for (const code of [0x22, 0x27, 0x60]) FLAGS[code] = QUOTE
 for (const code of [0x24, 0x5e]) FLAGS[code] = SHELL
 for (const code of [0x09, 0x0a, 0x0b, 0x0c, 0x0d, 0x20]) FLAGS[code] = WHITE

@@ -186,3 +186,37 @@ function skipWhite(bytes: Uint8Array, at: number, length: number): number {
   while (i < length && i - at < MOST_SPACES && isWhite(bytes[i])) i += 1
   return i
 }
+
+/** Longest tag that is taken out. */
+const LONGEST_TAG = 64
+
+/** Takes out tags, as a page does that strips markup: what is left may be an attribute or a script again. */
+export const tags: Step = (from, length, to) => {
+  let out = 0
+  let i = 0
+  while (i < length) {
+    const byte = from[i]!
+    if (byte === 0x3c) {
+      const end = endOfTag(from, i + 1, length)
+      if (end > 0) {
+        i = end
+        continue
+      }
+    }
+    to[out++] = byte
+    i += 1
+  }
+  return out
+}
+
+/** Offset behind the `>` of a tag whose name starts at `at`, or 0. */
+function endOfTag(bytes: Uint8Array, at: number, length: number): number {
+  const first = bytes[at]
+  if (at >= length || (first !== 0x2f && first !== 0x21 && !isWord(first))) return 0
+  const last = Math.min(length, at + LONGEST_TAG)
+  for (let i = at; i < last; i += 1) {
+    if (bytes[i] === 0x3c) return 0
+    if (bytes[i] === 0x3e) return i + 1
+  }
+  return 0
+}

@@ -4,7 +4,8 @@
  * 1. `base`: what every back end sees: the value with the encoding of its place undone once.
  * 2. `decoded`: escapes undone again and again until nothing changes, five rounds at most.
  * 3. `folded`: comments, joins of strings, quotes inside words, path dots and long white space taken out.
- * 4. `base64`: text hidden in base64, with 2 and 3 applied to it.
+ * 4. `stripped`: tags taken out.
+ * 5. `base64`: text hidden in base64, with 2 to 4 applied to it.
  *
  * Every step shrinks what it changes, so its length tells whether it did. A value without a byte that sets off a step has
  * one form.
@@ -22,15 +23,16 @@ import {
   QUOTE,
   SHELL,
   SLASH,
+  TAG,
   WHITE,
 } from './bytes.ts'
 import { entities } from './entities.ts'
 import { escapes } from './escapes.ts'
-import { pathDots, shellQuotes, sqlComments, stringJoins, whiteSpace } from './fold.ts'
+import { pathDots, shellQuotes, sqlComments, stringJoins, tags, whiteSpace } from './fold.ts'
 import { formEncoding, percent } from './percent.ts'
 import { nul, unicode } from './unicode.ts'
 
-export type ViewName = 'base' | 'decoded' | 'folded' | 'base64'
+export type ViewName = 'base' | 'decoded' | 'folded' | 'stripped' | 'base64'
 
 /** Encoding of the place that a value comes from. */
 export type Encoding = 'plain' | 'percent' | 'form'
@@ -49,6 +51,7 @@ const KEPT = 1 << 20
 export function viewer(onView: OnView): (value: string, encoding: Encoding) => void {
   let base: Buffer = Buffer.allocUnsafeSlow(4096)
   let other: Buffer = Buffer.allocUnsafeSlow(4096)
+  let spare: Buffer = Buffer.allocUnsafeSlow(4096)
   let hidden: Buffer = Buffer.allocUnsafeSlow(4096)
 
   function view(value: string, encoding: Encoding): void {
@@ -74,6 +77,7 @@ export function viewer(onView: OnView): (value: string, encoding: Encoding) => v
   function grow(size: number): void {
     base = Buffer.allocUnsafeSlow(size)
     other = Buffer.allocUnsafeSlow(size)
+    spare = Buffer.allocUnsafeSlow(size)
     hidden = Buffer.allocUnsafeSlow(size)
   }
 
@@ -91,20 +95,25 @@ export function viewer(onView: OnView): (value: string, encoding: Encoding) => v
     return flags
   }
 
-  /** Decoded and folded form of what stands in `from`. */
+  /** Decoded, folded and stripped form of what stands in `from`. */
   function more(from: Buffer, length: number, flags: number): void {
     let rest = length
     let now = flags
     if ((flags & DECODED) !== 0) {
-      other.set(from.subarray(0, length))
+      copy(from, length, other)
       rest = decodeFully(other, length, flags)
       if (rest !== length) {
         onView('decoded', other, rest)
         now = flagsOf(other, rest)
       }
     }
+    if ((now & (FOLDED | TAG)) === 0) return
+    if (rest === length) copy(from, length, other)
+    if ((now & TAG) !== 0) {
+      const stripped = tags(other, rest, spare)
+      if (stripped !== rest && stripped > 0) onView('stripped', spare, stripped)
+    }
     if ((now & FOLDED) === 0) return
-    if (rest === length) other.set(from.subarray(0, length))
     const folded = fold(other, rest, now)
     if (folded !== rest) onView('folded', other, folded)
   }
@@ -133,6 +142,12 @@ export function viewer(onView: OnView): (value: string, encoding: Encoding) => v
   }
 
   return view
+}
+
+function copy(from: Buffer, length: number, to: Buffer): void {
+  // A call into the runtime costs more than a few bytes.
+  if (length > 64) from.copy(to, 0, 0, length)
+  else for (let i = 0; i < length; i += 1) to[i] = from[i]!
 }
 
 /** Undoes escapes in place until nothing changes. Gives the new length. */

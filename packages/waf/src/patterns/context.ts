@@ -85,7 +85,7 @@ export const pageObject: Token = [
 
 /** How JavaScript calls a function, right behind its name. */
 export const called: Token = any(
-  ['(', not('s)')],
+  ['(', not('s)', "'s)")],
   '`',
   ['?.', any('(', '`')],
   [any('.', '?.'), any('call', 'apply', 'bind'), any('(', '`', '?.')],

@@ -314,7 +314,7 @@ export const data: readonly Pattern[] = [
     severity: 'medium',
     message: 'A wildcard that cuts a filter short',
     score: 5,
-    literals: ['*)\0', '*))\0', '*)%00', '*))%00', '\\2a)', '\\28', '\\29(', '*)(', ')(|', ')(&'],
+    literals: ['*)\0', '*))\0', '*)%00', '*))%00', '\\2a)', '\\29(', ')(|(', ')(&('],
     before: [border, run('^(\n ', 0, 32)],
     match: ['*)\0', 'admin*))%00', 'x)(|(a'],
     pass: ['a * b) c', '(x)(|y)'],

@@ -476,8 +476,8 @@ export const files: readonly Pattern[] = [
       192.0.0.192 metadata/v1 latest/meta-data computemetadata/v1 [::ffff:169.254.169.254] 169.254.43518
       169.16689662
     `),
-    before: [any(border, run('/@=:. "\'(\\', 1))],
-    after: [any(border, run('^0-9a-z', 1))],
+    before: [any([border, run(' "\'', 0, 2)], run('/@=', 1))],
+    after: [any(border, run('/:?#%\\', 1))],
     match: ['http://169.254.169.254/latest/meta-data/', 'http://metadata.google.internal/', '0xa9fea9fe'],
     pass: ['1169.254.169.254', '169.254.1.1', 'my instance-database'],
   },
@@ -540,7 +540,7 @@ export const files: readonly Pattern[] = [
     message: 'A scheme that speaks another protocol through an address',
     score: 5,
     literals: words(`
-      gopher:// dict:// tftp:// ldap:// ldaps:// sftp:// smb:// imap:// pop3:// telnet:// rmi:// jdbc:
+      gopher:// dict:// tftp:// ldap:// ldaps:// sftp:// smb:// imap:// pop3:// telnet:// rmi://
       netdoc:// mssql:// redis:// unix:/ php-fpm: jndi:
     `),
     before: [border, run(' "\'(=', 0, 3), maybe('url:')],

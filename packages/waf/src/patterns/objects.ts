@@ -16,7 +16,6 @@ import {
   words,
 } from './tokens.ts'
 
-const WHITE = ' \t\n\r\v\f'
 const product = [
   space,
   maybe(quote),
@@ -452,7 +451,10 @@ export const objects: readonly Pattern[] = [
       '{#',
       '[=',
     ],
-    after: product,
+    after: [
+      ...product,
+      not(within(24, [any('}', '%>', ')', ']', '>'), run('}])>', 0, 2), ' ', letters, ' ', letters], ' ')),
+    ],
     match: ['{{7*7}}', '${7*7}', '#{ 8 * 8 }', '<%= 7*7 %>', "{{7*'7'}}", '*{3*3}', '@(1+1)', '%{1+1}'],
     pass: ['{{ a }}', '${5}', '[[1, 2]]', 'x{2+}'],
   },
@@ -753,5 +755,17 @@ export const objects: readonly Pattern[] = [
     after: [run('^ \t\r\n', 1, 300), space, border],
     match: [],
     pass: [],
+  },
+  {
+    id: 'ssti-arithmetic-text',
+    category: 'ssti',
+    severity: 'medium',
+    message: 'Arithmetic between the marks of a template, in a sentence',
+    score: 3,
+    aggressive: 5,
+    literals: words('{{ ${ #{ <%= *{ %{'),
+    after: product,
+    match: ['write {{7*7}} to see how it works'],
+    pass: ['{{ a }}', '${5}'],
   },
 ]

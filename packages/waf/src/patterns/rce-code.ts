@@ -26,34 +26,17 @@ export const rceCode: readonly Pattern[] = [
       within(
         120,
         any(
-          'system',
-          'exec',
-          'eval',
-          'assert',
-          'passthru',
-          '$_',
-          'base64',
-          'file_',
-          'include',
-          'require',
-          'phpinfo',
-          'popen',
-          'proc_',
-          'echo',
-          'print',
-          'die(',
+          ...words(`
+            system( exec( eval( assert( passthru( popen( proc_open( base64_decode( file_put file_get include( require( include_once
+            phpinfo shell_exec( die(md5 die(@md5 fopen( readfile( @eval @system unlink( curl_exec( mail( create_function
+            call_user_func gzinflate( str_rot13( echo(md5 print(md5 highlight_file( move_uploaded $_GET[0] $_POST[0]
+          `),
           '`',
-          'fopen',
-          'readfile',
-          '@',
-          'unlink',
-          'curl',
-          'mail(',
         ),
       ),
     ],
-    match: ["<?php system('id');", '<?=`id`?>', '<? eval($_POST[x]) ?>', '<?php echo 1; ?>'],
-    pass: ['<?xml version="1.0"?>', '<?php', 'the <?php tag'],
+    match: ["<?php system('id');", '<?=`id`?>', '<? eval($_POST[x]) ?>'],
+    pass: ['<?xml version="1.0"?>', '<?php', 'the <?php tag', '<?php echo $title; ?>'],
   },
   {
     id: 'rce-php-execute',
@@ -125,7 +108,7 @@ export const rceCode: readonly Pattern[] = [
     category,
     severity: 'high',
     message: 'A variable of PHP that holds what the client sent',
-    score: 4,
+    score: 2,
     aggressive: 5,
     literals: words(
       '$_GET $_POST $_REQUEST $_COOKIE $_SERVER $_FILES $GLOBALS $_SESSION $HTTP_RAW_POST_DATA $_ENV',
@@ -433,11 +416,11 @@ export const rceCode: readonly Pattern[] = [
     score: 5,
     literals: phrases(`
       %x(, %x[, %x{, Kernel.exec, Kernel.system, IO.popen, Open3., Process.spawn, File.read(, Dir.entries,
-      instance_eval, class_eval, open("|, open('|, perl -e, ruby -e, ruby -rsocket, use IO::, File.open(
+      instance_eval, class_eval, open("|, open('|, use IO::, File.open(
     `),
     before: [any(border, run('^a-z0-9_', 1))],
     after: [space, any(quote, '(', '|', run('a-z/', 1), '`')],
-    match: ['%x(id)', "IO.popen('id')", "perl -e 'x'", "File.read('/etc/passwd')"],
+    match: ['%x(id)', "IO.popen('id')", "File.read('/etc/passwd')"],
     pass: ['100%x', 'Open3. ', 'File.read'],
   },
   {
@@ -462,34 +445,19 @@ export const rceCode: readonly Pattern[] = [
       '<%@ page',
       '<%@page',
       '<% ',
-      '<%=',
-      'runat="server"',
-      "runat='server'",
+      '<%',
+      '<%!',
     ],
     after: [
-      any([
-        within(
-          60,
-          any(
-            '(',
-            '.exec',
-            'run',
-            'start',
-            'import',
-            'language',
-            'runtime',
-            'request',
-            quote,
-            'shell',
-            'java',
-            'response',
-            'out.',
-            '%>',
-            '*',
+      within(
+        60,
+        any(
+          ...words(
+            '.start start( .exec exec( .shell run request( runtime( import= response. out.print( eval(request new-object getruntime System. java. 9*9 "cmd',
           ),
         ),
-        run('^\n', 0, 1),
-      ]),
+        '\n',
+      ),
     ],
     match: [
       '<%eval request("x")%>',
@@ -497,6 +465,7 @@ export const rceCode: readonly Pattern[] = [
       'CreateObject("WScript.Shell").Run',
       '<%@ page import="java.io.*" %>',
       'Response.Write(9*9)',
+      '<% out.print(1) %>',
     ],
     pass: ['Process.Start', 'response write', '<% x'],
   },
@@ -529,5 +498,31 @@ export const rceCode: readonly Pattern[] = [
     after: [any(border, run('?&/#%;', 1), 'x')],
     match: ['/uploads/shell.php?cmd=id', 'c99.php', '/cmd.jsp'],
     pass: ['seashell.php', 'a webshell is', 'my shell.php file is'],
+  },
+  {
+    id: 'rce-php-tag-plain',
+    category,
+    severity: 'medium',
+    message: 'The opening tag of PHP',
+    score: 2,
+    aggressive: 5,
+    literals: ['<?php', '<?='],
+    after: [any(run(WHITE, 1), border, '/', quote, '$', '@')],
+    match: ['<?php echo 1; ?>', '<?= $x ?>'],
+    pass: ['<?phpx', 'php code'],
+  },
+  {
+    id: 'rce-one-liner',
+    category,
+    severity,
+    message: 'Code given to an interpreter on its command line',
+    score: 5,
+    literals: phrases(
+      'perl -e, ruby -e, ruby -rsocket, python -c, python3 -c, php -r, node -e, lua -e, perl -mio',
+    ),
+    before: [any(border, run('^a-z0-9_', 1))],
+    after: [space, any(quote, '$', '{', '%')],
+    match: ["perl -e 'x'", 'python -c "import os"'],
+    pass: ['use perl -e for one-liners', 'python -c'],
   },
 ]

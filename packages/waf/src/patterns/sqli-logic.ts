@@ -29,6 +29,7 @@ import {
 const category = 'sqli'
 const severity = 'critical'
 const notWord = not(run('a-z0-9_', 1))
+const connector = any('or', 'and', '||', '&&')
 
 export const sqliLogic: readonly Pattern[] = [
   {
@@ -142,7 +143,7 @@ export const sqliLogic: readonly Pattern[] = [
     message: 'Quotes compared with each other: a string closed, compared and opened again',
     score: 5,
     literals: ["'=", '"=', "' =", '" =', "' like", "' in", "'<", "'>", "'^", "'*", "'%", "'|", "'&"],
-    before: [any(border, [border, run('a-z0-9_@. ', 0, 32)])],
+    before: [any(border, [border, run('a-z0-9_@.', 0, 32)])],
     after: [
       run(' =>(|&', 0, 4),
       any("'", '"', '0'),
@@ -190,7 +191,7 @@ export const sqliLogic: readonly Pattern[] = [
     score: 5,
     literals: ['is null', 'is not null', 'isnull(', 'notnull'],
     before: [
-      any(brokenOut, [brokenOut, any('or', 'and', '||', '&&'), run(' \t\n\r(+', 1, 8), maybe(word, gap)]),
+      any(brokenOut, [brokenOut, connector, run(' \t\n\r(+', 1, 8)], [brokenOut, connector, gap, word, gap]),
     ],
     match: ["' or x is null", '1 and id is not null', "' and isnull("],
     pass: ['this value is null', "the driver's is null", 'x is not null and y'],

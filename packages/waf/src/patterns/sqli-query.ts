@@ -37,9 +37,9 @@ export const sqliQuery: readonly Pattern[] = [
     message: 'UNION SELECT behind a closed string or number',
     score: 5,
     literals: ['union'],
-    before: [any(brokenOut, [border, run(' (', 0, 8), maybe('null', gap)], ['null', gap])],
+    before: [any(brokenOut, [border, run(' (', 0, 8), 'null', gap], ['null', gap])],
     after: [open, all, 'select', not(run('a-z0-9_', 1))],
-    match: ["' union select 1", '-1 UNION ALL SELECT 2', "x') union(select 1", 'union select a,b'],
+    match: ["' union select 1", '-1 UNION ALL SELECT 2', "x') union(select 1", 'null union select a'],
     pass: [
       'SELECT a FROM t UNION SELECT b FROM u',
       'the union select committee',

@@ -25,7 +25,7 @@ const spread = (text: string): Token => [...text].flatMap(letter => [run('\0-\x2
 /** What follows `javascript:` in an address that does something. */
 const scriptStart: Token = any(
   [run('a-z_$0-9', 1, 40), any('(', '`', '[', '=', '.', '?.', ')')],
-  run('/%"\'`([{!+~\\&<*;-', 1),
+  run('/"\'`([{!+~<*;-', 1),
   ['void', edge],
   run('\x80-\xff', 1),
 )
@@ -51,9 +51,14 @@ export const xssMarkup: readonly Pattern[] = [
     message: 'A script element',
     score: 5,
     literals: ['<script', '<\0script', '<svg:script', '<xsl:script', '<x:script'],
-    after: [any(tagEnd, run('^a-z0-9_.-', 1))],
+    after: [
+      any(border, run('^a-z0-9_. \t\n\r\v\f-', 1), [
+        run(WHITE, 1, 16),
+        any(border, run('^a-z', 1), [run('a-z0-9:_-', 1, 40), space, any('=', '>', '/')]),
+      ]),
+    ],
     match: ['<script>alert(1)</script>', '<ScRiPt src=//h>', '<script/x>', '<script'],
-    pass: ['<scripting>', 'script', '<script-name>'],
+    pass: ['<scripting>', 'script', '<script-name>', '<script by an author>'],
   },
   {
     id: 'xss-script-end',
@@ -482,5 +487,16 @@ export const xssMarkup: readonly Pattern[] = [
     literals: ['+adw-', '+aD4-', '+ADwAcw'],
     match: ['+ADw-script+AD4-alert(1)'],
     pass: ['+adwords', 'c++ adw-'],
+  },
+  {
+    id: 'xss-script-scheme',
+    category,
+    severity,
+    message: 'The end of a script address with a dialog or evaluator behind it',
+    score: 5,
+    literals: ['script:', 'cript:', 'ript:'],
+    after: [space, any(...SINKS), any('(', '`', '.', '?.', ')')],
+    match: ['vascript:alert(1)', 'x script: confirm`1`'],
+    pass: ['script: alert the crew', 'transcript: yes'],
   },
 ]
