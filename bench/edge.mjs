@@ -6,12 +6,16 @@
  */
 import { createServer } from 'node:http'
 import { attach, baseline, pipeline, proxy, upstream } from '@postern/core'
+import { signatures, waf } from '@postern/waf'
 import { httpOrigin, names, orUsage, parseFlags, whole } from './lib/flags.mjs'
 
 /** What each name adds to the pipeline, in the order in which the names are given. */
 const FEATURES = {
   none: edge => edge,
   baseline: edge => edge.use(baseline()),
+  'waf-balanced': edge => edge.use(waf(signatures({ profile: 'balanced' }), { maxBody: 16 << 20 })),
+  'waf-aggressive': edge =>
+    edge.use(waf(signatures({ profile: 'aggressive' }), { maxBody: 16 << 20, as: 'strict' })),
 }
 
 const usage = `usage: node bench/edge.mjs --port P --origin URL [--with NAME,NAME…]
