@@ -43,6 +43,8 @@ test('what is given must fit together, and the route with it', () => {
   expect(a('xss-x', 'xss', 'form.q')).toBe(true)
   expect(of('/b')!.findings('sqli-x', 'sqli', 'query.q')).toBe(false)
   expect(compileExceptions([{ route: '/a', category: 'xss' }], 'e', [])('/b')).toBeNull()
+  expect(compileExceptions([{ route: '/a', category: 'xss' }], 'e', [])('POST /a')).not.toBeNull()
+  expect(compileExceptions([{ route: 'GET /a', category: 'xss' }], 'e', [])('POST /a')).toBeNull()
 })
 
 test('faults are told all at once', () => {

@@ -9,7 +9,9 @@ import { CATEGORIES, type Category, type Excepted, type Violation } from '../eng
  * running text only.
  */
 export interface WafException {
-  /** Pattern of the route, as it was written: `/admin/*`, `POST /notes`. Default: every route of the pipeline. */
+  /**
+   * Pattern of the route: `POST /notes` for that one, `/notes` for those of any method with this path. Default: every route.
+   */
   route?: string
   /** Id of a rule or structure gate; `*` stands for any text: `sqli-*`. */
   rule?: string
@@ -49,7 +51,10 @@ export function compileExceptions(
   return route => {
     let found = routes.get(route)
     if (found === undefined) {
-      found = forRoute(compiled.filter(one => one.route === undefined || one.route === route))
+      const path = route.replace(/^\S+ /, '')
+      found = forRoute(
+        compiled.filter(one => one.route === undefined || one.route === route || one.route === path),
+      )
       if (routes.size < MOST_ROUTES) routes.set(route, found)
     }
     return found
