@@ -2,6 +2,7 @@
 import type { Limits } from './options.ts'
 import type { Trail } from './place.ts'
 import { Refusal } from './refusal.ts'
+import { Repeated } from './repeated.ts'
 import type { Emit, Section } from './types.ts'
 
 /**
@@ -9,6 +10,8 @@ import type { Emit, Section } from './types.ts'
  *
  * `;` is no separator here, though some old servers take it for one: what stands behind it is then part of the value
  * before, which is scanned as a whole. Nothing hides there; only the place is the one of the longer value.
+ *
+ * Values of one name go out one by one and, at the end, joined with commas, as some back ends read them.
  * @throws Refusal for more parameters than allowed.
  */
 export function readPairs(text: string, section: Section, limits: Limits, trail: Trail, emit: Emit): void {
@@ -16,6 +19,7 @@ export function readPairs(text: string, section: Section, limits: Limits, trail:
   trail.encoded = true
   let from = 0
   let count = 0
+  let repeated: Repeated | null = null
   while (from < text.length) {
     let equals = -1
     let end = from
@@ -30,9 +34,17 @@ export function readPairs(text: string, section: Section, limits: Limits, trail:
         throw new Refusal('parameters', section, `more than ${limits.maxParameters} parameters`)
       }
       pair(text, from, equals, end, trail, emit)
+      if (equals !== -1 && equals + 1 < end) {
+        repeated ??= new Repeated()
+        repeated.add(trail.name!, text.slice(equals + 1, end))
+      }
     }
     from = end + 1
   }
+  repeated?.each((name, joined) => {
+    trail.name = name
+    emit(trail, joined, 'value')
+  })
 }
 
 /** Reads the lines of `Cookie` (RFC 6265, 4.2): `;` separates. @throws Refusal for more cookies than allowed. */

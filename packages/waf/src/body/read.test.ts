@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib'
 import { ConfigError } from '@postern/core'
 import fc from 'fast-check'
@@ -61,6 +62,12 @@ describe('head', () => {
     ['Connection', 'x'.repeat(300), true],
   ])('%s: %s', (name, value, told) => {
     expect(collect({ method: 'GET', headers: [[name, value]] }).values.length > 0).toBe(told)
+  })
+
+  test('values of one name go out joined, too', () => {
+    const many = Array.from({ length: 20 }, (_, i) => `p${i}=v`).join('&')
+    const { values } = collect({ method: 'GET', target: `/?a=un/*&b=1&a=*/ion&${many}&p19=w&a=x` })
+    expect(values.slice(-2)).toEqual(['query.a=un/*,*/ion,x', 'query.p19=v,w'])
   })
 
   test('headers can be left out', () => {
@@ -386,4 +393,24 @@ test('no bytes make a reader throw, and places are printable', () => {
     }),
     { numRuns: 3000 },
   )
+})
+
+test('docs/waf.md has every structure gate, and no other', () => {
+  const sources = readdirSync(new URL('.', import.meta.url), { recursive: true, encoding: 'utf8' }).filter(
+    name => name.endsWith('.ts') && !name.endsWith('.test.ts'),
+  )
+  const rules = new Set<string>()
+  for (const name of sources) {
+    const text = readFileSync(new URL(name, import.meta.url), 'utf8')
+    for (const [, rule] of text.matchAll(/(?:Refusal|refusal)\(\s*'([a-z0-9-]+)'|'(entropy-[a-z]+)'/g))
+      if (rule) rules.add(rule)
+    for (const [rule] of text.matchAll(/entropy-(?:body|value)/g)) rules.add(rule)
+  }
+  const page = readFileSync(new URL('../../../../docs/waf.md', import.meta.url), 'utf8')
+  const section = page.slice(page.indexOf('## Structure gates'), page.indexOf('## The filter'))
+  const told = section
+    .split('\n')
+    .filter(line => line.startsWith('| `'))
+    .flatMap(line => [...line.split('|')[1]!.matchAll(/`([^`]+)`/g)].map(match => match[1]!))
+  expect(told.sort()).toEqual([...rules].sort())
 })
