@@ -121,14 +121,14 @@ function literal(text: string, direction: Direction): Matcher {
 function runOf(set: Uint8Array, least: number, most: number, direction: Direction): Matcher {
   if (direction === 1) {
     return (bytes, at, length) => {
-      const last = at + most < length ? at + most : length
+      const last = Math.min(at + most, length)
       let i = at
       while (i < last && set[bytes[i]!] === 1) i += 1
       return i - at < least ? -1 : i
     }
   }
   return (bytes, at) => {
-    const first = at - most > 0 ? at - most : 0
+    const first = Math.max(at - most, 0)
     let i = at
     while (i > first && set[bytes[i - 1]!] === 1) i -= 1
     return at - i < least ? -1 : i
@@ -153,7 +153,7 @@ function oddQuotes(reach: number): Matcher {
   return (bytes, at) => {
     const kind = at > 0 ? bytes[at - 1]! : 0
     if (kind !== 0x27 && kind !== 0x22 && kind !== 0x60) return -1
-    const first = at - reach > 0 ? at - reach : 0
+    const first = Math.max(at - reach, 0)
     let count = 0
     for (let i = at - 1; i >= first; i -= 1) if (bytes[i] === kind) count += 1
     return count % 2 === 1 ? at - 1 : -1

@@ -30,7 +30,14 @@ export const sqlName: Token = [run('a-z_@$`[', 1), run('a-z0-9_.$@#`]', 0, 64)]
 const signs = run(`(+-~!${WHITE}`, 0, 16)
 /** A bracketed list of arguments, without brackets in it. */
 const call = maybe(space, '(', run('^()', 0, 48), ')')
-export const sqlOperand: Token = [signs, any(sqlNumber, sqlText, [sqlName, call]), run(`)${WHITE}`, 0, 16)]
+const term: Token = [
+  signs,
+  maybe('not', run(`(${WHITE}`, 1, 8)),
+  any(sqlNumber, sqlText, [sqlName, call]),
+  run(`)${WHITE}`, 0, 16),
+]
+/** A number, text, column or call, or two of them with an operator between. */
+export const sqlOperand: Token = [term, maybe(run('+*/%|&^-', 1, 2), term)]
 const sqlConstant: Token = [signs, any(sqlNumber, sqlText, 'null', 'true', 'false', ['char', space, '('])]
 
 /** A comparison with its right side. Words need a constant there: `girls like football` compares nothing. */
@@ -43,7 +50,7 @@ export const sqlComparison: Token = any(
     space,
     sqlConstant,
   ],
-  [maybe('not', gap), 'in', space, '(', sqlConstant],
+  [maybe('not', gap), 'in', space, '(', any(['select', gap], sqlConstant)],
 )
 
 /** A comment that ends a statement. */

