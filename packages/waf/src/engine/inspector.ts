@@ -1,6 +1,7 @@
 /** Looks at the values of one request after another and collects findings. Nothing is kept between requests. */
 import type { Emit, Place, Section } from '../body/types.ts'
 import { type Encoding, type ViewName, viewer } from '../normalise/views.ts'
+import { BORDER } from '../patterns/first.ts'
 import { tally } from '../score/score.ts'
 import type { Rule, RuleSet } from './compile.ts'
 import { excerpt } from './excerpt.ts'
@@ -39,7 +40,7 @@ const NONE: readonly Finding[] = Object.freeze([])
 
 /** Makes an inspector. Not re-entrant: one request at a time, start to finish, which is synchronous. */
 export function inspector(set: RuleSet, threshold: number): Inspector {
-  const { rules, ruleOf } = set
+  const { rules, ruleOf, indexOf, sets, precede, follow } = set
   const { columns, next, shift, firstEnd, starts, words, lengths } = set.automaton
   const score = tally()
   let findings: Finding[] | null = null
@@ -51,26 +52,38 @@ export function inspector(set: RuleSet, threshold: number): Inspector {
   let placeNumber = 0
   let place: Place
   let written: string | null = null
+  // Something was found in this place.
+  let spoke = false
 
   const view = viewer(scan)
 
   function scan(_name: ViewName, bytes: Uint8Array, length: number): void {
+    // Locals: what a closure holds is loaded anew behind every call.
+    const table = next
+    const column = columns
+    const width = shift
+    const least = firstEnd
     let state = 0
     for (let i = 0; i < length; i += 1) {
-      state = next[(state << shift) | columns[bytes[i]!]!]!
-      if (state >= firstEnd) confirm(state, bytes, i + 1, length)
+      state = table[(state << width) | column[bytes[i]!]!]!
+      if (state >= least) confirm(state, bytes, i + 1, length)
     }
   }
 
   function confirm(state: number, bytes: Uint8Array, end: number, length: number): void {
     const last = starts[state - firstEnd + 1]!
+    const next = end < length ? bytes[end]! : BORDER
     for (let i = starts[state - firstEnd]!; i < last; i += 1) {
       const word = words[i]!
-      const rule = ruleOf[word]!
-      if (marks[rule.index] === placeNumber) continue
+      // The bytes on both sides rule out most hits in ordinary text.
+      if (sets[follow[word]! + next] === 0) continue
       const start = end - lengths[word]!
-      if (rule.after !== null && rule.after(bytes, end, length) < 0) continue
+      if (sets[precede[word]! + (start > 0 ? bytes[start - 1]! : BORDER)] === 0) continue
+      if (marks[indexOf[word]!] === placeNumber) continue
+      const rule = ruleOf[word]!
+      if (rule.afterFirst && rule.after !== null && rule.after(bytes, end, length) < 0) continue
       if (rule.before !== null && rule.before(bytes, start, length) < 0) continue
+      if (!rule.afterFirst && rule.after !== null && rule.after(bytes, end, length) < 0) continue
       found(rule, bytes, start, length)
     }
   }
@@ -95,6 +108,9 @@ export function inspector(set: RuleSet, threshold: number): Inspector {
     })
   }
 
+  let section: Section = 'path'
+  let encoding: Encoding = ENCODINGS.path
+
   function emit(at: Place, value: string): void {
     if (value.length < 2) return
     values += 1
@@ -102,8 +118,15 @@ export function inspector(set: RuleSet, threshold: number): Inspector {
     place = at
     written = null
     placeNumber += 1
-    score.nextPlace()
-    view(value, ENCODINGS[at.section])
+    if (at.section !== section) {
+      section = at.section
+      encoding = ENCODINGS[section]
+    }
+    if (spoke) {
+      score.nextPlace()
+      spoke = false
+    }
+    view(value, encoding)
   }
 
   return {
@@ -133,9 +156,11 @@ export function inspector(set: RuleSet, threshold: number): Inspector {
   }
 }
 
-/** True when the place starts with `part`, or, behind a star, ends with it. */
+/** True when the place starts with `part`; with a star in it, when it starts and ends with what is beside the star. */
 function isAt(where: string, part: string): boolean {
-  return part.startsWith('*') ? where.toLowerCase().endsWith(part.slice(1)) : where.startsWith(part)
+  const star = part.indexOf('*')
+  if (star < 0) return where.startsWith(part)
+  return where.startsWith(part.slice(0, star)) && where.toLowerCase().endsWith(part.slice(star + 1))
 }
 
 function tooMany(threshold: number): Finding {

@@ -21,15 +21,18 @@ export function isBase64(byte: number): boolean {
 }
 
 /**
- * Decodes `length` digits of either alphabet; stops at the first byte that is none. Gives 0 as soon as the result does not
- * look like text: the first bytes must be printable ASCII or line ends, later ones at least nine in ten.
+ * Decodes digits of either alphabet; stops at the first byte that is none. Gives 0 as soon as the result does not look
+ * like text: the first bytes must be printable ASCII or line ends, later ones at least nine in ten.
  */
-export const base64: Step = (from, length, to) => {
+export const base64: Step = (from, length, to) => base64At(from, 0, length, to)
+
+/** {@link base64} of the bytes from `start` up to `end`. */
+export function base64At(from: Uint8Array, start: number, end: number, to: Uint8Array): number {
   let out = 0
   let strange = 0
   let word = 0
   let bits = 0
-  for (let i = 0; i < length; i += 1) {
+  for (let i = start; i < end; i += 1) {
     const value = VALUES[from[i]!]!
     if (value === 64) break
     word = ((word << 6) | value) & 0xffff

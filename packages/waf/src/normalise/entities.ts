@@ -90,20 +90,25 @@ function numeric(bytes: Uint8Array, start: number, length: number): number {
 }
 
 function named(bytes: Uint8Array, start: number, length: number): number {
-  let name = ''
   let i = start
-  while (i < length && name.length < LONGEST_NAME) {
-    const lower = bytes[i]! | 0x20
-    if (lower < 0x61 || lower > 0x7a || bytes[i]! < 0x41) break
-    name += String.fromCharCode(lower)
-    i += 1
-  }
-  if (bytes[i] === 0x3b && i < length) {
+  const last = Math.min(length, start + LONGEST_NAME)
+  while (i < last && isLetter(bytes[i]!)) i += 1
+  const closed = i < length && bytes[i] === 0x3b
+  // Most ampersands stand between parameters or words: no text is made for those.
+  if (i === start || (!closed && !mayBeBare(bytes[start]! | 0x20))) return 0
+  let name = ''
+  for (let k = start; k < i; k += 1) name += String.fromCharCode(bytes[k]! | 0x20)
+  if (closed) {
     const code = NAMED.get(name)
     if (code !== undefined) return pack(name.length + 2, code)
   }
   for (const bare of BARE) if (name.startsWith(bare)) return pack(bare.length + 1, NAMED.get(bare)!)
   return 0
 }
+
+const isLetter = (byte: number): boolean => (byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x7a && byte >= 0x41
+/** First letters of {@link BARE}. */
+const mayBeBare = (lower: number): boolean =>
+  lower === 0x6c || lower === 0x67 || lower === 0x61 || lower === 0x71 || lower === 0x6e
 
 const pack = (length: number, code: number): number => length * 0x200000 + code

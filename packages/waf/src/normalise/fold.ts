@@ -44,7 +44,8 @@ function endOfComment(bytes: Uint8Array, from: number, length: number): number {
   return -1
 }
 
-const LONG_RUN = 8
+/** White bytes that a run may have before it counts as long. */
+export const LONG_RUN = 8
 
 /** A run of more than eight white bytes becomes one space: patterns look over a few, not over any number. */
 export const whiteSpace: Step = (from, length, to) => {
@@ -123,7 +124,8 @@ export const shellQuotes: Step = (from, length, to) => {
   return out
 }
 
-const isPart = (byte: number | undefined): boolean =>
+/** Bytes between which a shell reads over quotes. */
+export const isPart = (byte: number | undefined): boolean =>
   isWord(byte) || byte === 0x2f || byte === 0x2e || byte === 0x2d
 
 /** Length of `$@`, `$*`, `$IFS`, `${IFS}` with `$1` to `$9` behind it; 0 for anything else. */

@@ -10,7 +10,7 @@
  * Every step shrinks what it changes, so its length tells whether it did. A value without a byte that sets off a step has
  * one form.
  */
-import { base64, base64Runs, SHORTEST_RUN } from './base64.ts'
+import { base64At, base64Runs, SHORTEST_RUN } from './base64.ts'
 import {
   AMPERSAND,
   BACKSLASH,
@@ -29,6 +29,7 @@ import {
 import { entities } from './entities.ts'
 import { escapes } from './escapes.ts'
 import { pathDots, shellQuotes, sqlComments, stringJoins, tags, whiteSpace } from './fold.ts'
+import { COMMENTS, DOTS, foldable, JOINS, QUOTES, RUNS } from './foldable.ts'
 import { formEncoding, percent } from './percent.ts'
 import { nul, unicode } from './unicode.ts'
 
@@ -82,15 +83,17 @@ export function viewer(onView: OnView): (value: string, encoding: Encoding) => v
   }
 
   function load(value: string, size: number): number {
+    const bytes = base
     if (size > 256) {
-      base.write(value, 0, size, 'latin1')
-      return flagsOf(base, size)
+      bytes.write(value, 0, size, 'latin1')
+      return flagsOf(bytes, size)
     }
+    const table = FLAGS
     let flags = 0
     for (let i = 0; i < size; i += 1) {
       const code = value.charCodeAt(i)
-      base[i] = code
-      flags |= FLAGS[code & 0xff]!
+      bytes[i] = code
+      flags |= table[code & 0xff]!
     }
     return flags
   }
@@ -108,13 +111,15 @@ export function viewer(onView: OnView): (value: string, encoding: Encoding) => v
       }
     }
     if ((now & (FOLDED | TAG)) === 0) return
-    if (rest === length) copy(from, length, other)
+    const plain = rest === length ? from : other
     if ((now & TAG) !== 0) {
-      const stripped = tags(other, rest, spare)
+      const stripped = tags(plain, rest, spare)
       if (stripped !== rest && stripped > 0) onView('stripped', spare, stripped)
     }
-    if ((now & FOLDED) === 0) return
-    const folded = fold(other, rest, now)
+    const folds = (now & FOLDED) === 0 ? 0 : foldable(plain, rest)
+    if (folds === 0) return
+    if (plain === from) copy(from, length, other)
+    const folded = fold(other, rest, folds)
     if (folded !== rest) onView('folded', other, folded)
   }
 
@@ -134,7 +139,7 @@ export function viewer(onView: OnView): (value: string, encoding: Encoding) => v
 
   function tryBase64(from: number, to: number): boolean {
     if (to - from < SHORTEST_RUN) return false
-    const length = base64(base.subarray(from, to), to - from, hidden)
+    const length = base64At(base, from, to, hidden)
     if (length === 0) return false
     onView('base64', hidden, length)
     more(hidden, length, flagsOf(hidden, length))
@@ -146,7 +151,7 @@ export function viewer(onView: OnView): (value: string, encoding: Encoding) => v
 
 function copy(from: Buffer, length: number, to: Buffer): void {
   // A call into the runtime costs more than a few bytes.
-  if (length > 64) from.copy(to, 0, 0, length)
+  if (length > 256) from.copy(to, 0, 0, length)
   else for (let i = 0; i < length; i += 1) to[i] = from[i]!
 }
 
@@ -177,13 +182,13 @@ function plusToSpace(bytes: Uint8Array, length: number): void {
   for (let i = 0; i < length; i += 1) if (bytes[i] === 0x2b) bytes[i] = 0x20
 }
 
-/** Takes out in place what languages read over. Gives the new length. */
-export function fold(bytes: Uint8Array, length: number, flags: number): number {
+/** Takes out in place what languages read over: the steps that {@link foldable} names. Gives the new length. */
+export function fold(bytes: Uint8Array, length: number, folds: number): number {
   let size = length
-  if ((flags & SLASH) !== 0) size = sqlComments(bytes, size, bytes)
-  if ((flags & QUOTE) !== 0) size = stringJoins(bytes, size, bytes)
-  if ((flags & (QUOTE | BACKSLASH | SHELL)) !== 0) size = shellQuotes(bytes, size, bytes)
-  if ((flags & (SLASH | BACKSLASH)) !== 0) size = pathDots(bytes, size, bytes)
-  if ((flags & WHITE) !== 0) size = whiteSpace(bytes, size, bytes)
+  if ((folds & COMMENTS) !== 0) size = sqlComments(bytes, size, bytes)
+  if ((folds & JOINS) !== 0) size = stringJoins(bytes, size, bytes)
+  if ((folds & QUOTES) !== 0) size = shellQuotes(bytes, size, bytes)
+  if ((folds & DOTS) !== 0) size = pathDots(bytes, size, bytes)
+  if ((folds & RUNS) !== 0) size = whiteSpace(bytes, size, bytes)
   return size
 }

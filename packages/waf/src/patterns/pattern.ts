@@ -24,7 +24,7 @@ export interface Pattern {
   readonly before?: readonly Token[]
   /** What must stand behind the literal. */
   readonly after?: readonly Token[]
-  /** Places in which it counts: starts of them (`header:user-agent`), or ends behind a star (`*schemalocation`). */
+  /** Places in which it counts: starts of them (`header:user-agent`), or start and end with a star between (`xml*@id`). */
   readonly places?: readonly string[]
   /** Values that it must find. */
   readonly match: readonly string[]

@@ -18,8 +18,8 @@ function requestWith(pattern: Pattern, text: string): InspectRequest {
   if (place.startsWith('header:')) {
     return { method: 'GET', target: '/', headers: [[place.slice('header:'.length), text]] }
   }
-  if (place.startsWith('*')) {
-    const body = Buffer.from(`<x ${place.slice(1)}="${text.replaceAll('&', '&amp;')}"/>`)
+  if (place.startsWith('xml*')) {
+    const body = Buffer.from(`<x ${place.slice('xml*'.length)}="${text.replaceAll('&', '&amp;')}"/>`)
     return { method: 'POST', target: '/', headers: [['Content-Type', 'application/xml']], body }
   }
   const headers = [['Content-Type', 'application/x-www-form-urlencoded']] as const

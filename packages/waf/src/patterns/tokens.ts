@@ -25,6 +25,10 @@ export type TokenNode =
   /** Only in `before`: the quote that stands here opens or closes an odd number of quotes of its kind in `bytes`. */
   | { readonly op: 'odd'; readonly bytes: number }
 
+/** True for a sequence of tokens. */
+export const isSequence = (token: TokenNode | readonly Token[]): token is readonly Token[] =>
+  Array.isArray(token)
+
 export const any = (...of: Token[]): TokenNode => ({ op: 'any', of })
 export const maybe = (...of: Token[]): TokenNode => ({ op: 'maybe', of })
 export const not = (...of: Token[]): TokenNode => ({ op: 'not', of: of.length === 1 ? of[0]! : any(...of) })

@@ -158,7 +158,7 @@ export const xxe: readonly Pattern[] = [
       'A schema location with one address in place of a name and an address: made for a reader that fetches it',
     score: 5,
     literals: words('http:// https:// ftp:// file:/ jar: netdoc:'),
-    places: ['*schemalocation'],
+    places: ['xml*schemalocation'],
     before: [border, space],
     after: [run('^ \t\r\n', 1, 300), space, border],
     match: ['http://h.example/x'],
