@@ -34,10 +34,25 @@ export function isBinary(text: string): boolean {
   return false
 }
 
+/**
+ * Text in UTF-16 of either order, as the bytes that are not null; `null` for anything else. Only the ASCII in it comes out
+ * right, and that is what patterns look for.
+ */
+function fromUtf16(text: string): string | null {
+  const marked = text.startsWith('\xff\xfe') || text.startsWith('\xfe\xff')
+  const end = Math.min(text.length, 256)
+  let nulls = 0
+  for (let i = 0; i < end; i++) if (text.charCodeAt(i) === 0) nulls++
+  // Half of the bytes in Latin script, fewer in a mixed text.
+  return nulls * 3 > end || (marked && nulls > 0) ? text.replaceAll('\0', '') : null
+}
+
 /** Emits text as it is, and of anything else the runs of printable ASCII: a script within an image is still found. */
 export function readOpaque(text: string, trail: Trail, emit: Emit): void {
   if (text === '') return
   if (!isBinary(text)) return emit(trail, text, 'text')
+  const narrow = fromUtf16(text)
+  if (narrow !== null) return emit(trail, narrow, 'text')
   let from = -1
   for (let i = 0; i <= text.length; i++) {
     const code = i < text.length ? text.charCodeAt(i) : 0

@@ -166,6 +166,14 @@ describe('bodies', () => {
     ).toEqual(['json[0]=x'])
   })
 
+  test('UTF-16 without a type is told as text', () => {
+    const text = '<script>alert(1)</script>'
+    expect(collect({ body: Buffer.from(`\ufeff${text}`, 'utf16le') }).values).toEqual([
+      `text=\xff\xfe${text}`,
+    ])
+    expect(collect({ body: Buffer.from(text, 'utf16le').swap16() }).values).toEqual([`text=${text}`])
+  })
+
   test('of bytes that are no text, the text in them is told', () => {
     const body = Buffer.concat([
       Buffer.from('\x89PNG\r\n\x1a\n\0', 'latin1'),
