@@ -9,20 +9,20 @@ import {
   subrequest,
 } from '@postern/core'
 import { Purger } from '../operate/purge.ts'
-import { ageValue } from '../policy/age.ts'
 import { type CacheDecision, cacheStatus, type ForwardReason } from '../policy/cache-status.ts'
 import type { Directives } from '../policy/directives.ts'
-import { type Asked, type JudgeRules, judge } from '../policy/judge.ts'
+import type { Asked, JudgeRules } from '../policy/judge.ts'
 import { type KeyRules, type Place, placeOf } from '../policy/key.ts'
 import { type Question, QuestionReader } from '../policy/request.ts'
 import { forbidsStale, mayUseStale, type StaleRules } from '../policy/stale.ts'
-import { headDescribes, updatedFields } from '../policy/update.ts'
-import { ageOf, type Entry, isFresh, joinedEntry, renewedEntry, stalenessOf } from '../store/entry.ts'
+import { headDescribes } from '../policy/update.ts'
+import { ageOf, type Entry, isFresh, joinedEntry, stalenessOf } from '../store/entry.ts'
 import { Level1, type Level1Bounds } from '../store/level1.ts'
 import { answerFrom, holds } from './answer.ts'
 import { Fetch } from './fetch.ts'
 import { Flights } from './flights.ts'
 import { planFetch, planWhole } from './plan.ts'
+import { renew } from './renewal.ts'
 import { Unshared } from './unshared.ts'
 
 /** Options of a cache, checked and complete. Milliseconds unless said otherwise. */
@@ -247,11 +247,9 @@ export class Engine {
       if (entry.purgedAt === 0) entry.purgedAt = asked.responseTime
       return
     }
-    const without = this.rules.judge.setCookie === 'store' ? [] : ['set-cookie']
-    const headers = new HeaderList(updatedFields(entry.raw, reply.headers, without))
-    const judgement = judge(200, headers, { ...asked, age: ageValue(reply.headers) }, this.rules.judge)
-    if (entry.status !== 200 || judgement.notStored !== null) this.level1.remove(entry)
-    else this.level1.replace(entry, renewedEntry(entry, headers.raw, judgement, cx.request.headers, tick))
+    const renewed = renew(entry, reply.headers, cx.request.headers, asked, tick, this.rules.judge)
+    if (entry.status !== 200 || renewed.notStored !== null) this.level1.remove(entry)
+    else this.level1.replace(entry, renewed.entry)
   }
 
   get #tells(): boolean {

@@ -10,42 +10,35 @@ import {
   type Context,
   type Handler,
   HeaderList,
-  ProxyError,
+  type ProxyError,
   type Reply,
   type Source,
   subrequest,
 } from '@postern/core'
-import { ageValue } from '../policy/age.ts'
-import { isNotModified, notModifiedFields, selects } from '../policy/conditional.ts'
+import { selects } from '../policy/conditional.ts'
 import { seconds } from '../policy/directives.ts'
-import { type Judgement, judge } from '../policy/judge.ts'
+import { type Asked, type Judgement, judge } from '../policy/judge.ts'
 import type { Place } from '../policy/key.ts'
 import { lengthOf, type Part, parseContentRange } from '../policy/range.ts'
 import { flavourOf, type Question } from '../policy/request.ts'
 import { mayUseStale, type StaleOccasion } from '../policy/stale.ts'
-import { storedFields, updatedFields } from '../policy/update.ts'
 import { varyKey } from '../policy/vary.ts'
-import { type Entry, isFresh, makeEntry, renewedEntry, stalenessOf, tagsOf } from '../store/entry.ts'
+import { type Entry, isFresh, stalenessOf, tagsOf } from '../store/entry.ts'
 import { completion } from './completion.ts'
 import type { Engine } from './engine.ts'
+import { Landing } from './landing.ts'
 import { type FetchPlan, planWhole, signatureOf } from './plan.ts'
-import { type BodyOwner, SharedBody } from './shared-body.ts'
+import { present } from './present.ts'
+import { renew } from './renewal.ts'
+import { SharedBody } from './shared-body.ts'
+import { discard, type Waiter, Waiters } from './waiters.ts'
 
-/** A request that waits for an answer. */
-interface Waiter {
-  readonly cx: Context
-  readonly question: Question
-  readonly resolve: (reply: Reply | PromiseLike<Reply>) => void
-  readonly reject: (cause: unknown) => void
-  readonly onAbort: () => void
-}
-
-/** Most interim responses that are kept for those who join late. */
-const MOST_INTERIM = 8
+/** Reasons that say nothing of the response itself. */
+const OF_THE_REQUEST: ReadonlySet<string> = new Set(['request-no-store', 'authorization', 'purged'])
 /** Most tags that are remembered as purged while the head has not come. */
 const MOST_PURGED_TAGS = 256
 
-export class Fetch implements BodyOwner {
+export class Fetch {
   readonly place: Place
   /** Fields of the request that it was begun for; `Vary` is counted from them. */
   readonly request: HeaderList
@@ -55,12 +48,12 @@ export class Fetch implements BodyOwner {
   readonly #alone: boolean
   readonly #background: boolean
   #plan: FetchPlan
-  #waiters: Waiter[] = []
-  readonly #interim: { status: number; headers: HeaderList }[] = []
+  readonly #waiters: Waiters = new Waiters(error => this.#deserted(error))
   #abort: ((error: ProxyError) => void) | null = null
   #requestTime = 0
   #responseTime = 0
   #asker!: Question
+  #askedBy: Context | null = null
   /** `private`: it is being stored, but is of no use to others without asking. */
   #state: 'asking' | 'sharing' | 'private' | 'over' = 'asking'
   #doomed = false
@@ -71,7 +64,6 @@ export class Fetch implements BodyOwner {
   #headers = new HeaderList()
   #part: Part | null = null
   #body: SharedBody | null = null
-  #reserved = 0
 
   constructor(
     engine: Engine,
@@ -111,21 +103,15 @@ export class Fetch implements BodyOwner {
   /** Begins. `cx` lends its state and forward hooks. */
   start(cx: Context, question: Question): void {
     this.#asker = question
+    this.#askedBy = this.#background ? null : cx
     this.#engine.flights.add(this)
-    void this.#ask(cx)
+    this.#ask(cx)
   }
 
   /** The answer, for one more request. */
   join(cx: Context, question: Question): Promise<Reply> {
-    return new Promise((resolve, reject) => {
-      if (this.#state === 'sharing') return resolve(this.#shared(cx, question, false))
-      const { signal } = cx
-      const waiter: Waiter = { cx, question, resolve, reject, onAbort: () => this.#gone(waiter) }
-      this.#waiters.push(waiter)
-      for (const { status, headers } of this.#interim) cx.inform(status, headers.clone())
-      if (signal.aborted) this.#gone(waiter)
-      else signal.addEventListener('abort', waiter.onAbort, { once: true })
-    })
+    if (this.#state === 'sharing') return Promise.resolve(this.#shared(cx, question, false))
+    return this.#waiters.add(cx, question)
   }
 
   /** What comes is not to be stored, and nobody may join: it was purged while it was on its way. */
@@ -141,7 +127,7 @@ export class Fetch implements BodyOwner {
   }
 
   // 1
-  async #ask(cx: Context): Promise<void> {
+  #ask(cx: Context): void {
     const { place } = this
     const sub = subrequest(cx, {
       method: 'GET',
@@ -149,25 +135,26 @@ export class Fetch implements BodyOwner {
       scheme: place.scheme,
       authority: place.authority,
       headers: this.#plan.headers,
-      inform: (status, headers) => this.#inform(status, headers),
+      inform: (status, headers) => this.#waiters.inform(status, headers),
     })
     this.#abort = sub.abort
     this.#requestTime = this.#engine.now()
-    let reply: Reply
-    try {
-      reply = await this.#inner(sub.context)
-    } catch (cause) {
-      for (const waiter of this.#take()) waiter.reject(cause)
-      return this.#finish()
+    const crashed = (cause: unknown): void => {
+      this.#finish()
+      for (const waiter of this.#waiters.take()) waiter.reject(cause)
     }
-    if (this.#state === 'over') return discard(reply)
-    this.#responseTime = this.#engine.now()
-    this.#answered(cx, reply)
-  }
-
-  #inform(status: number, headers: HeaderList): void {
-    if (this.#interim.length < MOST_INTERIM) this.#interim.push({ status, headers })
-    for (const { cx } of this.#waiters) cx.inform(status, headers.clone())
+    const answered = (reply: Reply): void => {
+      if (this.#state === 'over') return discard(reply)
+      this.#responseTime = this.#engine.now()
+      this.#answered(cx, reply)
+    }
+    try {
+      const reply = this.#inner(sub.context)
+      if (reply instanceof Promise) reply.then(answered).catch(crashed)
+      else answered(reply)
+    } catch (cause) {
+      crashed(cause)
+    }
   }
 
   // 2
@@ -194,13 +181,12 @@ export class Fetch implements BodyOwner {
     const engine = this.#engine
     const staleness = stalenessOf(entry, engine.now()) / 1000
     const rest: Waiter[] = []
-    for (const waiter of this.#take()) {
+    for (const waiter of this.#waiters.take()) {
       const asked = waiter.question.directives?.staleIfError ?? null
       if (!mayUseStale(occasion, staleness, entry.said, asked, engine.rules.stale)) rest.push(waiter)
       else waiter.resolve(engine.stored(waiter.cx, waiter.question, entry, 'stale', occasion, reply.status))
     }
-    this.#waiters = rest
-    for (const waiter of rest) waiter.cx.signal.addEventListener('abort', waiter.onAbort, { once: true })
+    this.#waiters.putBack(rest)
     return rest.length === 0
   }
 
@@ -208,7 +194,7 @@ export class Fetch implements BodyOwner {
   #failed(reply: Reply): void {
     const bytes = reply.body instanceof Uint8Array ? reply.body : null
     if (bytes === null) discard(reply)
-    for (const { cx, resolve } of this.#take()) {
+    for (const { cx, resolve } of this.#waiters.take()) {
       const made: Reply = { ...reply, headers: reply.headers.clone(), body: bytes }
       resolve(this.#engine.fetched(cx, made, 'miss', 'failed', this.#plan.forward, false))
     }
@@ -219,31 +205,22 @@ export class Fetch implements BodyOwner {
     discard(reply)
     this.#engine.level1.remove(useless)
     this.#plan = planWhole(this.request, this.#plan.forward)
-    void this.#ask(cx)
+    this.#ask(cx)
   }
 
   #revalidated(cx: Context, reply: Reply, entry: Entry): void {
     const engine = this.#engine
     if (!selects(reply.headers, entry.validators)) return this.#restart(cx, reply, entry)
     discard(reply)
-    const without = engine.rules.judge.setCookie === 'store' ? [] : ['set-cookie']
-    const headers = new HeaderList(updatedFields(entry.raw, reply.headers, without))
-    // Without a Date of its own, the validation is as old as its receipt.
-    if (!reply.headers.has('date')) headers.set('Date', new Date(this.#responseTime).toUTCString())
-    const judgement = judge(
-      entry.status,
-      headers,
-      { ...this.#asked(), age: ageValue(reply.headers) },
-      engine.rules.judge,
-    )
-    const next = renewedEntry(entry, headers.raw, judgement, this.request, this.tick)
-    if (judgement.notStored !== null) engine.level1.remove(entry)
+    const { rules, level1 } = engine
+    const renewed = renew(entry, reply.headers, this.request, this.#asked(), this.tick, rules.judge)
+    const next = renewed.entry
+    if (renewed.notStored !== null) level1.remove(entry)
     else if (!this.#isDoomed(next.tags)) engine.renew(entry, next)
-    const now = engine.now()
-    const shared = judgement.notStored === null && isFresh(next, now)
-    this.#remember(shared, null)
-    this.#give((waiter, first) =>
-      first || (shared && varyKey(next.varyNames, waiter.cx.request.headers) === next.varyKey)
+    const shared = renewed.notStored === null && isFresh(next, engine.now())
+    this.#remember(shared)
+    this.#give((waiter, isAsker) =>
+      isAsker || (shared && varyKey(next.varyNames, waiter.cx.request.headers) === next.varyKey)
         ? engine.stored(waiter.cx, waiter.question, next, 'revalidated', 'stale', 304)
         : null,
     )
@@ -267,42 +244,53 @@ export class Fetch implements BodyOwner {
       (length !== null && length > engine.rules.maxEntryBytes ? 'too-large' : null) ??
       (this.#isDoomed(tagsOf(headers)) ? 'purged' : null)
     const shareable = reason === null && judgement.fresh
-    this.#remember(shareable, reason)
+    const isTheirs = reason !== null && OF_THE_REQUEST.has(reason)
+    if (!isTheirs) this.#remember(shareable)
     if (reason !== null) {
       // What it was asked to replace is no longer what the origin says.
-      if (this.#plan.entry !== null && status < 500) engine.level1.remove(this.#plan.entry)
+      const gone = status < 400 || status === 404 || status === 410
+      if (this.#plan.entry !== null && gone && !isTheirs) engine.level1.remove(this.#plan.entry)
       this.#giveOut(reply, reason, false)
       return this.#finish()
     }
     this.#state = shareable ? 'sharing' : 'private'
     if (body === null) {
-      this.whole(null)
+      this.#landing(status).whole(null)
       return this.#giveOut(reply, reason, shareable)
     }
-    this.#body = new SharedBody(this, length, prefix, suffix)
+    this.#body = new SharedBody(this.#landing(status), length, prefix, suffix)
     this.#giveOut(reply, reason, shareable)
     this.#body.begin(body instanceof Uint8Array ? sourceOf(body) : (body as Source))
   }
 
   /** Others shall not wait for what they cannot have: not now, and not the next time. */
-  #remember(shareable: boolean, reason: string | null): void {
+  #remember(shareable: boolean): void {
     if (this.#plan.kind === 'as-asked') return
-    if (shareable) this.#engine.unshared.forget(this.place.key, this.#asker)
-    else if (reason !== 'purged') this.#engine.unshared.remember(this.place.key, this.#asker)
+    const { unshared } = this.#engine
+    if (shareable) unshared.forget(this.place.key, this.#asker)
+    else unshared.remember(this.place.key, this.#asker)
   }
 
   #giveOut(reply: Reply, reason: string | null, shareable: boolean): void {
     const stored = reason === null
     const why = reason ?? (shareable ? '' : 'revalidate')
+    // The same question of the same kind of client: a 304 without a body says the same to all.
+    const forAll = shareable || (reason === 'not-modified' && this.#isImpersonal(reply))
     let given = false
-    this.#give((waiter, first) => {
-      if (!first && !(shareable && this.#mayHave(waiter))) return null
-      given ||= first
-      if (this.#body !== null) return this.#shared(waiter.cx, waiter.question, first, why)
-      const made = first ? reply : { ...reply, headers: reply.headers.clone() }
-      return this.#engine.fetched(waiter.cx, made, first ? 'miss' : 'joined', why, this.#plan.forward, stored)
+    this.#give((waiter, isAsker) => {
+      if (!isAsker && !(forAll && this.#mayHave(waiter))) return null
+      given ||= isAsker
+      if (this.#body !== null) return this.#shared(waiter.cx, waiter.question, isAsker, why)
+      const made = isAsker ? reply : { ...reply, headers: reply.headers.clone() }
+      const status = isAsker ? 'miss' : 'joined'
+      return this.#engine.fetched(waiter.cx, made, status, why, this.#plan.forward, stored)
     })
     if (!given && !stored) discard(reply)
+  }
+
+  #isImpersonal({ headers }: Reply): boolean {
+    const { said } = this.#judgement!
+    return !said.isPrivate && !said.noStore && !headers.has('set-cookie') && !this.#asker.hasAuthorization
   }
 
   #mayHave({ cx, question }: Waiter): boolean {
@@ -311,27 +299,13 @@ export class Fetch implements BodyOwner {
     return varyKey(varyNames, cx.request.headers) === varyKey(varyNames, this.request)
   }
 
-  /** A reply that reads the shared body. The first has the head as it came; others as it is stored. */
-  #shared(cx: Context, question: Question, first: boolean, reason = ''): Reply {
-    const { validators, said, initialAge } = this.#judgement!
-    const { method } = cx.request
-    let headers = this.#headers.clone()
-    if (!first) {
-      headers = new HeaderList(storedFields(headers, said.withheld))
-      if (initialAge > 0) headers.raw.push('Age', String(Math.floor(initialAge / 1000)))
-    }
-    const status = first ? 'miss' : 'joined'
-    const made: Reply = { status: this.#status, headers, body: null }
-    // With conditions of its own, the origin has answered them already.
-    const judged = this.#plan.kind === 'as-asked'
-    if (
-      !judged &&
-      this.#status === 200 &&
-      isNotModified(question.ifNoneMatch, question.ifModifiedSince, validators)
-    ) {
-      made.status = 304
-      made.headers = new HeaderList(notModifiedFields(headers.raw))
-    } else if (method !== 'HEAD') made.body = this.#body!.reader()
+  /** A reply that reads the shared body. */
+  #shared(cx: Context, question: Question, isAsker: boolean, reason = ''): Reply {
+    // With conditions of its own, the origin has judged them already.
+    const conditional = this.#plan.kind !== 'as-asked'
+    const made = present(this.#status, this.#headers, this.#judgement!, question, isAsker, conditional)
+    if (made.status !== 304 && cx.request.method !== 'HEAD') made.body = this.#body!.reader()
+    const status = isAsker ? 'miss' : 'joined'
     return this.#engine.fetched(cx, made, status, reason, this.#plan.forward, true)
   }
 
@@ -344,7 +318,7 @@ export class Fetch implements BodyOwner {
     return length !== null && length !== lengthOf(this.#part) ? 'partial' : null
   }
 
-  #asked(): Parameters<typeof judge>[2] {
+  #asked(): Asked {
     return {
       noStore: this.#asker.directives?.noStore ?? false,
       hasAuthorization: this.#asker.hasAuthorization,
@@ -358,61 +332,28 @@ export class Fetch implements BodyOwner {
     return this.#doomed || tags.some(tag => this.#purgedTags.has(tag))
   }
 
-  // The body's owner.
-
-  room(bytes: number): boolean {
-    const { rules, level1 } = this.#engine
-    if (this.#reserved + bytes > rules.maxEntryBytes || !level1.reserve(bytes)) return false
-    this.#reserved += bytes
-    return true
-  }
-
-  whole(body: Uint8Array | null): void {
-    this.#release()
-    const judgement = this.#judgement!
-    if (this.#part !== null && body?.length !== lengthOf(this.#part)) return this.#finish()
-    const entry = makeEntry({
-      key: this.place.key,
-      selector: this.place.selector,
+  #landing(status: number): Landing {
+    return new Landing(this.#engine, {
+      place: this.place,
       request: this.request,
-      status: this.#status,
+      status,
       headers: this.#headers,
-      body,
       part: this.#part,
-      judgement,
+      judgement: this.#judgement!,
       tick: this.tick,
+      background: this.#background,
+      isDoomed: tags => this.#isDoomed(tags),
+      done: () => this.#finish(),
     })
-    if (!this.#isDoomed(entry.tags)) this.#engine.commit(entry)
-    this.#finish()
-  }
-
-  lost(): void {
-    this.#release()
-    this.#finish()
-  }
-
-  deserted(): boolean {
-    return this.#background
-  }
-
-  #release(): void {
-    this.#engine.level1.release(this.#reserved)
-    this.#reserved = 0
   }
 
   // Those who wait.
 
-  #take(): Waiter[] {
-    const waiters = this.#waiters
-    this.#waiters = []
-    for (const { cx, onAbort } of waiters) cx.signal.removeEventListener('abort', onAbort)
-    return waiters
-  }
-
   /** Answers all. Whoever gets `null` asks again, alone. */
-  #give(answer: (waiter: Waiter, first: boolean) => Reply | null): void {
-    const waiters = this.#take()
-    const replies = waiters.map((waiter, index) => answer(waiter, index === 0))
+  #give(answer: (waiter: Waiter, isAsker: boolean) => Reply | null): void {
+    const waiters = this.#waiters.take()
+    // What was made for one must never go to the next in line, should the one have left.
+    const replies = waiters.map(waiter => answer(waiter, waiter.cx === this.#askedBy))
     for (const [index, waiter] of waiters.entries()) {
       const reply = replies[index]
       if (reply) waiter.resolve(reply)
@@ -428,12 +369,9 @@ export class Fetch implements BodyOwner {
     }
   }
 
-  #gone(waiter: Waiter): void {
-    this.#waiters = this.#waiters.filter(other => other !== waiter)
-    const reason = waiter.cx.signal.reason
-    const error = reason instanceof ProxyError ? reason : clientClosed()
-    waiter.resolve({ status: 499, headers: new HeaderList(), body: null, error })
-    if (this.#waiters.length > 0 || this.#background || this.#state !== 'asking') return
+  /** Nobody waits any more. In the background, it is fetched for the store. */
+  #deserted(error: ProxyError): void {
+    if (this.#background || this.#state !== 'asking') return
     this.#finish()
     this.#abort?.(error)
   }
@@ -442,16 +380,6 @@ export class Fetch implements BodyOwner {
     this.#state = 'over'
     this.#engine.flights.remove(this)
   }
-}
-
-/** A reply that nobody will read must not keep its origin busy. */
-export function discard({ body }: Reply): void {
-  if (body !== null && 'start' in body)
-    body.start({ write: () => true, end() {}, fail() {} }).cancel(clientClosed())
-}
-
-function clientClosed(): ProxyError {
-  return new ProxyError({ source: 'client', phase: 'reply-head', code: 'client-closed' })
 }
 
 function occasionOf(reply: Reply): StaleOccasion | null {
