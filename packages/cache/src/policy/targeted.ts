@@ -36,21 +36,17 @@ export function parseTargeted(value: string): Directives | null {
     // `?0` takes a directive back.
     if (item === false) continue
     if (item === true) applyDirective(draft, name, undefined, false)
-    else {
-      const text = textOf(item)
-      if (text !== null || !DELTA.has(name)) applyDirective(draft, name, text ?? '', true)
-    }
+    else if (typeof item === 'number' || !DELTA.has(name)) applyDirective(draft, name, textOf(item), true)
   }
   return draft
 }
 
+/** For these, any other type than a number is as good as not said. */
 const DELTA = new Set(['max-age', 's-maxage', 'stale-while-revalidate', 'stale-if-error'])
 
-/** Integers as digits, names of fields as text; `null` for a type that no directive has (it is then ignored). */
-function textOf(item: BareItem | BareItem[]): string | null {
-  if (typeof item === 'number') return Number.isInteger(item) && item >= 0 ? String(item) : '-'
-  if (Array.isArray(item)) {
-    return item.every(part => typeof part === 'string' || part instanceof Token) ? item.join(',') : null
-  }
-  return null
+/** Whole numbers as digits, names of fields as text; `''` for what no directive has. */
+function textOf(item: BareItem | BareItem[]): string {
+  if (typeof item === 'number') return Number.isInteger(item) && item >= 0 ? String(item) : ''
+  const parts = Array.isArray(item) ? item : [item]
+  return parts.every(part => typeof part === 'string' || part instanceof Token) ? parts.join(',') : ''
 }
