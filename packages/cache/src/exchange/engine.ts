@@ -85,11 +85,11 @@ export class Engine {
     if (directives !== null) {
       if (isRefusedBy(directives, entry, now)) return this.#miss(inner, cx, question, place, entry, 'request')
       if (!fresh && toleratesStale(directives, entry, now))
-        return this.stored(cx, question, entry, 'stale', 'max-stale', null)
+        return this.stored(cx, question, entry, 'stale', 'max-stale', null, now)
     }
-    if (fresh) return this.stored(cx, question, entry, 'hit', '', null)
+    if (fresh) return this.stored(cx, question, entry, 'hit', '', null, now)
     if (this.#refreshes(inner, cx, question, place, entry, now))
-      return this.stored(cx, question, entry, 'stale', 'revalidating', null)
+      return this.stored(cx, question, entry, 'stale', 'revalidating', null, now)
     return this.#miss(inner, cx, question, place, entry, 'stale')
   }
 
@@ -114,8 +114,8 @@ export class Engine {
     status: CacheDecision['status'],
     reason: string,
     forwardStatus: number | null,
+    now: number = this.now(),
   ): Reply {
-    const now = this.now()
     const reply = answerFrom(entry, question, cx.request.method, now)
     if (this.#tells || 'cache' in cx.state) {
       const ttl = (entry.lifetime - ageOf(entry, now)) / 1000

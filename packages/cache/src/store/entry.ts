@@ -63,15 +63,7 @@ export function makeEntry(parts: EntryParts): Entry {
   if (!headers.has('date')) raw.push('Date', new Date(judgement.responseTime).toUTCString())
   if (body !== null && part === null && !headers.has('content-length'))
     raw.push('Content-Length', String(body.length))
-  return fromFields(
-    parts,
-    raw,
-    body,
-    part,
-    judgement,
-    parts.tick,
-    varyKey(judgement.varyNames, parts.request),
-  )
+  return entryOf(parts, raw, body, part, judgement, parts.tick, varyKey(judgement.varyNames, parts.request))
 }
 
 /** The same body under a newer head. `request` is the one that was answered. */
@@ -83,7 +75,7 @@ export function renewedEntry(
   tick: number,
 ): Entry {
   const values = varyKey(judgement.varyNames, request)
-  return fromFields(old, raw.map(intern), old.body, old.part, judgement, tick, values)
+  return entryOf(old, raw.map(intern), old.body, old.part, judgement, tick, values)
 }
 
 /** Two parts of one representation as one entry, whole if nothing is missing; `null` when they do not fit. */
@@ -105,12 +97,13 @@ export function joinedEntry(older: Entry, newer: Entry): Entry | null {
   return { ...newer, status: whole ? 200 : 206, raw: headers.raw, body, part: whole ? null : part, size }
 }
 
-function fromFields(
+/** Puts an entry together. */
+export function entryOf(
   of: { readonly key: string; readonly selector: string; readonly status: number },
   raw: readonly string[],
   body: Uint8Array | null,
   part: Part | null,
-  judgement: Judgement,
+  judgement: Omit<Judgement, 'notStored' | 'fresh'>,
   tick: number,
   values: string,
 ): Entry {

@@ -87,7 +87,7 @@ export class Level1 {
     this.#count(resource, entry, 1)
     if (variants.length > this.#bounds.maxVariants) this.#drop(resource, leastUsed(variants))
     if (!found) this.#resources.set(entry.key, resource)
-    this.#shrink()
+    this.#shrink(resource)
     return true
   }
 
@@ -153,21 +153,29 @@ export class Level1 {
     this.#entries = 0
   }
 
-  #shrink(): void {
+  /** Down to the bounds; `newest` stays. */
+  #shrink(newest: Resource | null = null): void {
     const { maxBytes, maxEntries } = this.#bounds
-    while ((this.bytes > maxBytes || this.#entries > maxEntries) && this.#entries > 0) this.#evictOne()
+    while ((this.bytes > maxBytes || this.#entries > maxEntries) && this.#entries > 0) {
+      if (!this.#evictOne(newest)) return
+    }
   }
 
-  #evictOne(): void {
+  /** False when nothing is left but what is new. */
+  #evictOne(newest: Resource | null): boolean {
     const [key, resource] = this.#oldest()
-    const used = resource.variants.some(entry => entry.used)
     this.#resources.delete(key)
-    if (!used) {
+    if (resource !== newest && !resource.variants.some(entry => entry.used)) {
       this.#forget(resource)
-      return
+      return true
     }
     for (const entry of resource.variants) entry.used = false
     this.#resources.set(key, resource)
+    if (resource !== newest || this.#entries > resource.variants.length) return true
+    // Alone, and still too much: its variants go, the oldest first.
+    if (resource.variants.length === 1) return false
+    this.#drop(resource, 0)
+    return true
   }
 
   #oldest(): [string, Resource] {
