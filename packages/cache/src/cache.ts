@@ -11,6 +11,8 @@ export interface Cache extends Wrapper {
   readonly purge: Purge
   /** What is held at this moment. */
   stats(): CacheStats
+  /** Ends the second level. */
+  close(): Promise<void>
 }
 
 /** What a cache holds. */
@@ -47,13 +49,18 @@ export function cache(options: CacheOptions = {}): Cache {
       bytes: engine.level1.bytes,
       fetches: engine.flights.size,
     }),
+    close: async (): Promise<void> => engine.rules.store?.close(),
   })
 }
+
+/** Whose it is does not matter, and neither does how fresh it shall be. */
+const ANYBODY = { directives: null, hasAuthorization: false, hasCookie: false }
 
 function handle(engine: Engine, inner: Handler, cx: Context): Awaitable<Reply> {
   const { request } = cx
   const { method } = request
   const question = engine.questions.read(request.headers)
+  if (engine.rules.key.fingerprinted?.test(request.path)) Object.assign(question, ANYBODY)
   if (method !== 'GET' && method !== 'HEAD') {
     return request.upgrade === null
       ? write(engine, inner, cx, question)

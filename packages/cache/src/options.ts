@@ -3,6 +3,7 @@ import { ConfigError, type ConfigFault, type Context, isFieldName } from '@poste
 import type { EngineRules } from './exchange/engine.ts'
 import type { CacheDecision } from './policy/cache-status.ts'
 import type { QueryRules } from './policy/key.ts'
+import type { CacheStore } from './store/cache-store.ts'
 
 /** What makes two requests ask for the same. What is not in the key is not sent to the origin either, where it can be. */
 export interface CacheKeyOptions {
@@ -65,6 +66,17 @@ export interface CacheOptions {
   hitForMiss?: number
   /** Write `Cache-Status` (RFC 9211) under this name; default none. It tells clients what is stored. */
   cacheStatus?: string
+  /** Where whole responses are kept beside memory: {@link fileStore}, {@link memoryStore}, or one of your own. Default none. */
+  store?: CacheStore
+  /** Milliseconds after which a look-up in `store` is given up and the origin is asked; default 1000. */
+  storeTimeout?: number
+  /**
+   * Canonical paths whose content never changes, because its fingerprint is in the name: a regular expression that begins with
+   * `^/`, for example `/^\\/assets\\/.+\\.[0-9a-f]{8,}\\.\\w+$/`. Such a path is asked for without `Cookie` and `Authorization`, and
+   * a 200 that is no HTML, sets no cookie and is not `private`, `no-store` or `no-cache` is kept for a year and says `immutable`.
+   * Requests cannot demand to see the origin. Default none.
+   */
+  fingerprinted?: RegExp
   /** Hears of every decision, with its reason: for metrics. Must not throw. */
   onDecision?: (decision: CacheDecision, cx: Context) => void
   /** Milliseconds since 1970; default `Date.now`. */
@@ -86,6 +98,9 @@ const NAMES = [
   'stale',
   'hitForMiss',
   'cacheStatus',
+  'store',
+  'storeTimeout',
+  'fingerprinted',
   'onDecision',
   'now',
 ]
@@ -152,18 +167,43 @@ export function readOptions(options: CacheOptions): EngineRules {
       query: readQuery(key.query ?? {}, check),
       headers: check.fields('key.headers', key.headers ?? []),
       cookies: check.strings('key.cookies', key.cookies ?? []),
+      fingerprinted: options.fingerprinted ?? null,
     },
     honourRequests: check.flag('requestDirectives', options.requestDirectives ?? true),
     hitForMiss: 1000 * check.whole('hitForMiss', options.hitForMiss ?? 10, 0, WEEK),
     statusName: options.cacheStatus ?? null,
+    store: options.store ?? null,
+    storeTimeout: check.whole('storeTimeout', options.storeTimeout ?? 1000, 1, 60_000),
     onDecision: check.callback('onDecision', options.onDecision ?? null),
     now: check.callback('now', options.now ?? Date.now)!,
   }
   const { statusName } = rules
   if (statusName !== null && !/^[A-Za-z*][\w:/!#$%&'*+\-.^`|~]*$/.test(statusName))
     check.fault('cacheStatus', 'it is no token', "Write a name like 'edge'.")
+  checkStore(options.store, check)
+  checkFingerprinted(options.fingerprinted, check)
   check.done()
   return rules
+}
+
+function checkStore(store: CacheStore | undefined, check: Check): void {
+  const methods = ['read', 'write', 'purge', 'close'] as const
+  if (store !== undefined && methods.some(name => typeof store?.[name] !== 'function'))
+    check.fault(
+      'store',
+      'it is no store',
+      'Pass what fileStore(), memoryStore() or your own CacheStore gives.',
+    )
+}
+
+function checkFingerprinted(pattern: RegExp | undefined, check: Check): void {
+  if (pattern === undefined) return
+  if (!(pattern instanceof RegExp) || !/^\^\\?\//.test(pattern.source) || pattern.global || pattern.sticky)
+    check.fault(
+      'fingerprinted',
+      'it is no regular expression for whole paths',
+      'Begin it with ^/, without g and y.',
+    )
 }
 
 function readQuery(query: NonNullable<CacheKeyOptions['query']>, check: Check): QueryRules {

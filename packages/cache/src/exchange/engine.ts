@@ -16,8 +16,10 @@ import { type KeyRules, type Place, placeOf } from '../policy/key.ts'
 import { type Question, QuestionReader } from '../policy/request.ts'
 import { forbidsStale, mayUseStale, type StaleRules } from '../policy/stale.ts'
 import { headDescribes } from '../policy/update.ts'
+import type { CacheStore } from '../store/cache-store.ts'
 import { ageOf, type Entry, isFresh, joinedEntry, stalenessOf } from '../store/entry.ts'
 import { Level1, type Level1Bounds } from '../store/level1.ts'
+import { Level2 } from '../store/level2.ts'
 import { answerFrom, holds } from './answer.ts'
 import { Fetch } from './fetch.ts'
 import { Flights } from './flights.ts'
@@ -35,6 +37,8 @@ export interface EngineRules extends Level1Bounds {
   readonly hitForMiss: number
   /** Name in `Cache-Status`; `null` writes none. */
   readonly statusName: string | null
+  readonly store: CacheStore | null
+  readonly storeTimeout: number
   readonly onDecision: ((decision: CacheDecision, cx: Context) => void) | null
   readonly now: () => number
 }
@@ -42,6 +46,7 @@ export interface EngineRules extends Level1Bounds {
 export class Engine {
   readonly rules: EngineRules
   readonly level1: Level1
+  readonly level2: Level2 | null
   readonly flights: Flights = new Flights()
   readonly unshared: Unshared
   readonly questions: QuestionReader
@@ -53,8 +58,9 @@ export class Engine {
     this.rules = rules
     this.now = rules.now
     this.level1 = new Level1(rules)
+    this.level2 = rules.store && new Level2(rules.store, rules.storeTimeout, rules.judge.targets)
     this.unshared = new Unshared(rules.hitForMiss, rules.now)
-    this.purge = new Purger(this.level1, this.flights, rules.key, rules.now)
+    this.purge = new Purger(this.level1, this.level2, this.flights, rules.key, rules.now)
     this.questions = new QuestionReader(rules.key.headers, rules.honourRequests)
   }
 
@@ -139,8 +145,19 @@ export class Engine {
     return reply
   }
 
-  /** Stores what a fetch brought; a part joins the part that is there. */
-  commit(entry: Entry): void {
+  /** True when an entry can answer a request as it is. */
+  answers(entry: Entry, question: Question, method: string, now: number): boolean {
+    if (question.hasAuthorization && !entry.shared) return false
+    if (question.directives !== null && isRefusedBy(question.directives, entry, now)) return false
+    return isFresh(entry, now) && holds(entry, question, method)
+  }
+
+  /**
+   * Stores what a fetch brought; a part joins the part that is there.
+   * @param since generation of the second level before the origin was asked; `null` keeps it out of there
+   */
+  commit(entry: Entry, since: number | null = null): void {
+    this.level2?.write(entry, since)
     if (entry.part === null) return void this.level1.put(entry)
     const other = this.level1
       .under(entry.key)
@@ -150,7 +167,8 @@ export class Engine {
     this.level1.put((other?.part && joinedEntry(other, entry)) || entry)
   }
 
-  renew(old: Entry, next: Entry): void {
+  renew(old: Entry, next: Entry, since: number | null): void {
+    this.level2?.write(next, since)
     if (!this.level1.replace(old, next)) this.level1.put(next)
   }
 

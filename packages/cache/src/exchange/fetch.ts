@@ -17,25 +17,26 @@ import {
 } from '@postern/core'
 import { selects } from '../policy/conditional.ts'
 import { seconds } from '../policy/directives.ts'
+import { fixLifetime, withoutCredentials } from '../policy/fixed.ts'
 import { type Asked, type Judgement, judge } from '../policy/judge.ts'
 import type { Place } from '../policy/key.ts'
 import { lengthOf, type Part, parseContentRange } from '../policy/range.ts'
 import { flavourOf, type Question } from '../policy/request.ts'
-import { mayUseStale, type StaleOccasion } from '../policy/stale.ts'
+import { mayUseStale } from '../policy/stale.ts'
 import { varyKey } from '../policy/vary.ts'
 import { type Entry, isFresh, stalenessOf, tagsOf } from '../store/entry.ts'
+import type { Level2 } from '../store/level2.ts'
 import { completion } from './completion.ts'
 import type { Engine } from './engine.ts'
 import { Landing } from './landing.ts'
-import { type FetchPlan, planWhole, signatureOf } from './plan.ts'
+import { type FetchPlan, planFetch, planWhole, signatureOf } from './plan.ts'
 import { present } from './present.ts'
+import { isPassing, refusalOf } from './refusal.ts'
 import { renew } from './renewal.ts'
+import { discard, occasionOf, sourceOf } from './replies.ts'
 import { SharedBody } from './shared-body.ts'
-import { discard, type Waiter, Waiters } from './waiters.ts'
+import { type Waiter, Waiters } from './waiters.ts'
 
-/** Reasons that say nothing of the response itself. */
-const OF_THE_REQUEST: ReadonlySet<string> = new Set(['request-no-store', 'authorization', 'purged'])
-/** Most tags that are remembered as purged while the head has not come. */
 const MOST_PURGED_TAGS = 256
 
 export class Fetch {
@@ -57,6 +58,7 @@ export class Fetch {
   /** `private`: it is being stored, but is of no use to others without asking. */
   #state: 'asking' | 'sharing' | 'private' | 'over' = 'asking'
   #doomed = false
+  #since: number | null = null
   readonly #purgedTags = new Set<string>()
   // Once the head is judged:
   #judgement: Judgement | null = null
@@ -105,7 +107,8 @@ export class Fetch {
     this.#asker = question
     this.#askedBy = this.#background ? null : cx
     this.#engine.flights.add(this)
-    this.#ask(cx)
+    if (this.#engine.level2 === null) this.#ask(cx)
+    else void this.#lookUp(cx, this.#engine.level2)
   }
 
   /** The answer, for one more request. */
@@ -126,6 +129,29 @@ export class Fetch {
     else this.doom()
   }
 
+  /** Another process, or this one before it was restarted, may have it. */
+  async #lookUp(cx: Context, level2: Level2): Promise<void> {
+    const engine = this.#engine
+    const { entry, generation } = await level2.find(this.place, this.request, this.tick)
+    if (this.#state === 'over') return
+    this.#since = generation
+    const known = this.#plan.entry
+    if (entry === null || this.#isDoomed(entry.tags) || (known && known.responseTime >= entry.responseTime))
+      return this.#ask(cx)
+    engine.level1.put(entry)
+    const now = engine.now()
+    const rest: Waiter[] = []
+    for (const waiter of this.#waiters.take()) {
+      const { question } = waiter
+      if (!engine.answers(entry, question, waiter.cx.request.method, now)) rest.push(waiter)
+      else waiter.resolve(engine.stored(waiter.cx, question, entry, 'hit', 'second-level', null, now))
+    }
+    if (rest.length === 0 && !(this.#background && !isFresh(entry, now))) return this.#finish()
+    this.#waiters.putBack(rest)
+    this.#plan = planFetch(entry, this.#asker, this.request, 'stale')
+    this.#ask(cx)
+  }
+
   // 1
   #ask(cx: Context): void {
     const { place } = this
@@ -134,7 +160,7 @@ export class Fetch {
       target: place.target,
       scheme: place.scheme,
       authority: place.authority,
-      headers: this.#plan.headers,
+      headers: place.fixed ? withoutCredentials(this.#plan.headers) : this.#plan.headers,
       inform: (status, headers) => this.#waiters.inform(status, headers),
     })
     this.#abort = sub.abort
@@ -212,11 +238,11 @@ export class Fetch {
     const engine = this.#engine
     if (!selects(reply.headers, entry.validators)) return this.#restart(cx, reply, entry)
     discard(reply)
-    const { rules, level1 } = engine
-    const renewed = renew(entry, reply.headers, this.request, this.#asked(), this.tick, rules.judge)
+    const { judge: rules } = engine.rules
+    const renewed = renew(entry, reply.headers, this.request, this.#asked(), this.tick, rules)
     const next = renewed.entry
-    if (renewed.notStored !== null) level1.remove(entry)
-    else if (!this.#isDoomed(next.tags)) engine.renew(entry, next)
+    if (renewed.notStored !== null) engine.level1.remove(entry)
+    else if (!this.#isDoomed(next.tags)) engine.renew(entry, next, this.#since)
     const shared = renewed.notStored === null && isFresh(next, engine.now())
     this.#remember(shared)
     this.#give((waiter, isAsker) =>
@@ -231,25 +257,24 @@ export class Fetch {
   #received(reply: Reply, prefix: Uint8Array | null, suffix: Uint8Array | null): void {
     const engine = this.#engine
     const { status, headers, body } = reply
+    if (this.place.fixed) fixLifetime(status, headers, engine.rules.judge.targets)
     const judgement = judge(status, headers, this.#asked(), engine.rules.judge)
     const length = body instanceof Uint8Array ? body.length : seconds(headers.get('content-length'))
+    // Several ranges, or a range that nobody asked for or that the bytes do not bear out, is not stored.
+    const part = this.#plan.kind === 'as-asked' ? parseContentRange(headers.get('content-range')) : null
+    this.#part = status === 206 && part && (length ?? lengthOf(part)) === lengthOf(part) ? part : null
     this.#judgement = judgement
     this.#status = status
     // What hooks do to the reply is not what was received.
     this.#headers = headers.clone()
-    const reason =
-      judgement.notStored ??
-      this.#whyNotPart(status, headers, length) ??
-      (body !== null && 'splice' in body ? 'tunnel' : null) ??
-      (length !== null && length > engine.rules.maxEntryBytes ? 'too-large' : null) ??
-      (this.#isDoomed(tagsOf(headers)) ? 'purged' : null)
+    const doomed = this.#isDoomed(tagsOf(headers))
+    const reason = refusalOf(reply, judgement, this.#part, length, engine.rules.maxEntryBytes, doomed)
     const shareable = reason === null && judgement.fresh
-    const isTheirs = reason !== null && OF_THE_REQUEST.has(reason)
-    if (!isTheirs) this.#remember(shareable)
+    if (!isPassing(reason)) this.#remember(shareable)
     if (reason !== null) {
       // What it was asked to replace is no longer what the origin says.
       const gone = status < 400 || status === 404 || status === 410
-      if (this.#plan.entry !== null && gone && !isTheirs) engine.level1.remove(this.#plan.entry)
+      if (this.#plan.entry !== null && gone && !isPassing(reason)) engine.level1.remove(this.#plan.entry)
       this.#giveOut(reply, reason, false)
       return this.#finish()
     }
@@ -260,7 +285,7 @@ export class Fetch {
     }
     this.#body = new SharedBody(this.#landing(status), length, prefix, suffix)
     this.#giveOut(reply, reason, shareable)
-    this.#body.begin(body instanceof Uint8Array ? sourceOf(body) : (body as Source))
+    this.#body.begin(sourceOf(body as Uint8Array | Source))
   }
 
   /** Others shall not wait for what they cannot have: not now, and not the next time. */
@@ -299,7 +324,7 @@ export class Fetch {
     return varyKey(varyNames, cx.request.headers) === varyKey(varyNames, this.request)
   }
 
-  /** A reply that reads the shared body. */
+  /** It reads the shared body. */
   #shared(cx: Context, question: Question, isAsker: boolean, reason = ''): Reply {
     // With conditions of its own, the origin has judged them already.
     const conditional = this.#plan.kind !== 'as-asked'
@@ -307,15 +332,6 @@ export class Fetch {
     if (made.status !== 304 && cx.request.method !== 'HEAD') made.body = this.#body!.reader()
     const status = isAsker ? 'miss' : 'joined'
     return this.#engine.fetched(cx, made, status, reason, this.#plan.forward, true)
-  }
-
-  #whyNotPart(status: number, headers: HeaderList, length: number | null): string | null {
-    if (status === 304) return 'not-modified'
-    if (status !== 206) return null
-    this.#part = parseContentRange(headers.get('content-range'))
-    // Several ranges, or a range that the bytes do not bear out.
-    if (this.#plan.kind !== 'as-asked' || this.#part === null) return 'partial'
-    return length !== null && length !== lengthOf(this.#part) ? 'partial' : null
   }
 
   #asked(): Asked {
@@ -341,6 +357,7 @@ export class Fetch {
       part: this.#part,
       judgement: this.#judgement!,
       tick: this.tick,
+      since: this.#since,
       background: this.#background,
       isDoomed: tags => this.#isDoomed(tags),
       done: () => this.#finish(),
@@ -379,21 +396,5 @@ export class Fetch {
   #finish(): void {
     this.#state = 'over'
     this.#engine.flights.remove(this)
-  }
-}
-
-function occasionOf(reply: Reply): StaleOccasion | null {
-  if (reply.error) return reply.error.source === 'client' ? null : 'unreachable'
-  return [500, 502, 503, 504].includes(reply.status) ? 'error' : null
-}
-
-function sourceOf(bytes: Uint8Array): Source {
-  return {
-    length: bytes.length,
-    start(sink) {
-      if (bytes.length > 0) sink.write(bytes)
-      sink.end()
-      return { pause() {}, resume() {}, cancel() {} }
-    },
   }
 }

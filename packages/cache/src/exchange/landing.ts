@@ -17,6 +17,8 @@ export interface Cargo {
   readonly part: Part | null
   readonly judgement: Judgement
   readonly tick: number
+  /** Generation of the second level before the origin was asked. */
+  readonly since: number | null
   /** Carry on when no reader is left. */
   readonly background: boolean
   /** Something was purged that it belongs to: it must not be stored. */
@@ -48,7 +50,7 @@ export class Landing implements BodyOwner {
     if (part === null || body?.length === lengthOf(part)) {
       const entry = makeEntry({ ...rest, key: place.key, selector: place.selector, body, part })
       this.#release()
-      if (!rest.isDoomed(entry.tags)) this.#engine.commit(entry)
+      if (!rest.isDoomed(entry.tags)) this.#engine.commit(entry, this.#cargo.since)
     }
     this.lost()
   }

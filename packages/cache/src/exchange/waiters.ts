@@ -1,6 +1,7 @@
 /** The requests that wait for one fetch. */
 import { type Context, HeaderList, ProxyError, type Reply } from '@postern/core'
 import type { Question } from '../policy/request.ts'
+import { clientClosed } from './replies.ts'
 
 /** A request that waits for an answer. */
 export interface Waiter {
@@ -67,15 +68,4 @@ export class Waiters {
     waiter.resolve({ status: 499, headers: new HeaderList(), body: null, error })
     if (this.#waiting.length === 0) this.#deserted(error)
   }
-}
-
-/** Nobody is left to answer. */
-export function clientClosed(): ProxyError {
-  return new ProxyError({ source: 'client', phase: 'reply-head', code: 'client-closed' })
-}
-
-/** A reply that nobody will read must not keep its origin busy. */
-export function discard({ body }: Reply): void {
-  if (body !== null && 'start' in body)
-    body.start({ write: () => true, end() {}, fail() {} }).cancel(clientClosed())
 }

@@ -65,6 +65,7 @@ function keepForGet(
     part: null,
     judgement,
     tick: engine.nextTick(),
+    since: null,
     background: false,
     // Whatever was purged meanwhile may have been this.
     isDoomed: () => engine.purge.count !== count,

@@ -8,6 +8,7 @@ const plain: KeyRules = {
   query: { allow: null, deny: null, sort: false },
   headers: [],
   cookies: [],
+  fingerprinted: null,
 }
 const place = (path: string, rules: Partial<KeyRules> = {}, more: Parameters<typeof testHead>[0] = {}) =>
   placeOf(testHead({ path, authority: 'a.test', ...more }), { ...plain, ...rules })

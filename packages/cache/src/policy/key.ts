@@ -11,6 +11,8 @@ export interface KeyRules {
   /** Names, lower case. */
   readonly headers: readonly string[]
   readonly cookies: readonly string[]
+  /** Canonical paths whose content never changes. */
+  readonly fingerprinted: RegExp | null
 }
 
 /** Which parameters of the query count; the others are not sent to the origin either. */
@@ -32,6 +34,8 @@ export interface Place {
   readonly target: string
   readonly scheme: 'http' | 'https'
   readonly authority: string
+  /** What is there never changes: its fingerprint is in the path. */
+  readonly fixed: boolean
 }
 
 /** Fields of a trusted peer that reach the origin and may change its links. */
@@ -56,7 +60,8 @@ export function placeOf(request: RequestHead, rules: KeyRules): Place {
   if (rules.cookies.length > 0) selector += cookieParts(request.headers, rules.cookies)
   const at = target.indexOf('?')
   const key = `${scheme}://${authority}${request.path}${at === -1 ? '' : target.slice(at)}`
-  return { key, selector, target, scheme, authority }
+  const fixed = rules.fingerprinted?.test(request.path) ?? false
+  return { key, selector, target, scheme, authority, fixed }
 }
 
 /** The key of a URL, from its canonical path. `query` without `?`; `null` for none. */
