@@ -1,6 +1,6 @@
 /** The open part of the public suite of HTTP cache tests, through a real edge. */
 import { execFile } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -41,15 +41,34 @@ describe.skipIf(!present)(
           .wrap(cache(options))
           .handle(proxy(testUpstream(`http://127.0.0.1:${port}`))),
       )
-      const out = join(folder, `${port}.json`)
-      await promisify(execFile)(process.execPath, [join(shared, 'runner.mjs'), url, String(port), out])
-      const results: Record<string, true | string[]> = JSON.parse(readFileSync(out, 'utf8'))
       const { tests }: Suite = JSON.parse(readFileSync(join(shared, 'tests.open.json'), 'utf8'))
       const counted = tests.filter(one => one.runs_on_proxy && one.kind !== 'check')
       expect(counted).toHaveLength(183)
-      return counted
-        .filter(one => results[one.id] !== true)
+      const failed = await failures(url, port, counted)
+      // On a machine that does many things at once, what times out by itself gets a second chance.
+      return failed.length === 0
+        ? []
+        : failures(
+            url,
+            port,
+            counted.filter(one => failed.includes(one.id)),
+          )
+    }
+
+    async function failures(url: string, port: number, tests: Suite['tests']): Promise<string[]> {
+      const [list, out] = ['tests', 'out'].map(name => join(folder, `${name}-${port}.json`))
+      writeFileSync(list!, JSON.stringify({ tests }))
+      await promisify(execFile)(process.execPath, [
+        join(shared, 'runner.mjs'),
+        url,
+        String(port),
+        out!,
+        list!,
+      ])
+      const results: Record<string, true | string[]> = JSON.parse(readFileSync(out!, 'utf8'))
+      return tests
         .map(one => one.id)
+        .filter(id => results[id] !== true)
         .sort()
     }
 
