@@ -28,6 +28,7 @@ export { type SecurityHeadersOptions, securityHeaders } from './gates/security-h
 export { type TraceContextOptions, type TraceState, traceContext } from './gates/trace-context.ts'
 export { type UriLengthOptions, uriLength } from './gates/uri-length.ts'
 export { HeaderList, isFieldName, isFieldValue } from './headers/list.ts'
+export { readTarget, type Target as RequestTarget, type TargetFault } from './headers/target.ts'
 export { type AccessLogOptions, accessLog } from './observe/access-log.ts'
 export type {
   App,
@@ -56,6 +57,7 @@ export type {
 } from './pipeline/contract.ts'
 export type { ParamsOf } from './pipeline/params.ts'
 export { type PipelineOptions, pipeline } from './pipeline/pipeline.ts'
+export { type Subrequest, type SubrequestOptions, subrequest } from './pipeline/subrequest.ts'
 export type { ForwardedMode } from './proxy/forwarded.ts'
 export { type ProxyOptions, proxy } from './proxy/proxy.ts'
 export { type ReplyOptions, refuse, reply } from './reply.ts'
