@@ -27,6 +27,7 @@ export { type RequestIdOptions, type RequestIdState, requestId } from './gates/r
 export { type SecurityHeadersOptions, securityHeaders } from './gates/security-headers.ts'
 export { type TraceContextOptions, type TraceState, traceContext } from './gates/trace-context.ts'
 export { type UriLengthOptions, uriLength } from './gates/uri-length.ts'
+export { PEER_TLS } from './headers/head.ts'
 export { HeaderList, isFieldName, isFieldValue } from './headers/list.ts'
 export { type AccessLogOptions, accessLog } from './observe/access-log.ts'
 export type {
@@ -44,6 +45,7 @@ export type {
   OpenExchange,
   Outcome,
   Peer,
+  PeerTls,
   Pipeline,
   Reply,
   ReplyHead,
