@@ -1,0 +1,4 @@
+/** placeholder until the next file */
+export interface HelloFacts {
+  readonly serverName: string | null
+}
