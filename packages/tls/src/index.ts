@@ -6,6 +6,11 @@ export {
 } from './development/certificate.ts'
 export type { TlsEvent, TlsLog } from './events.ts'
 export type { ClientCertificate } from './identity/client.ts'
+export {
+  type ClientIdentityOptions,
+  type ClientIdentityState,
+  clientIdentity,
+} from './identity/client-identity.ts'
 export type { ClientAllowList, ClientPolicyOptions } from './identity/policy.ts'
 export type { OldestVersion } from './policy/protocol.ts'
 export { type TlsFacts, tlsOf } from './server/facts.ts'
