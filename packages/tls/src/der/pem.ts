@@ -10,13 +10,28 @@ export interface PemBlock {
 /** Blocks that are read of one text at most. */
 const MOST_BLOCKS = 1000
 
-/** All blocks of a text, in order. What stands between them is ignored, as RFC 7468, 2 says. */
+const BEGIN = /^-----BEGIN ([A-Z0-9 ]{1,64})-----[ \t]*$/
+/** Base64, and the headers of encrypted keys (RFC 1421). */
+const INSIDE = /^[\w+/=:,. \t-]{0,1024}$/
+
+/** All blocks of a text, in order. What stands between them is ignored, as RFC 7468, 2 says. One pass over its lines. */
 export function pemBlocks(text: string): PemBlock[] {
   const blocks: PemBlock[] = []
-  const pattern = /-----BEGIN ([A-Z0-9 ]{1,64})-----\r?\n[\w+/=\s:,.-]*?-----END \1-----/g
-  for (const match of text.matchAll(pattern)) {
-    if (blocks.length === MOST_BLOCKS) break
-    blocks.push({ label: match[1]!, text: `${match[0]}\n` })
+  let label: string | null = null
+  let lines: string[] = []
+  for (const line of text.split(/\r?\n/)) {
+    const begin = BEGIN.exec(line)
+    if (begin) {
+      label = begin[1]!
+      lines = [line.trimEnd()]
+    } else if (label !== null && line.trimEnd() === `-----END ${label}-----`) {
+      blocks.push({ label, text: `${lines.join('\n')}\n${line.trimEnd()}\n` })
+      label = null
+      if (blocks.length === MOST_BLOCKS) break
+    } else if (label !== null) {
+      if (INSIDE.test(line) && !line.startsWith('-----')) lines.push(line)
+      else label = null
+    }
   }
   return blocks
 }
