@@ -29,6 +29,8 @@ export { type TraceContextOptions, type TraceState, traceContext } from './gates
 export { type UriLengthOptions, uriLength } from './gates/uri-length.ts'
 export { PEER_TLS } from './headers/head.ts'
 export { HeaderList, isFieldName, isFieldValue } from './headers/list.ts'
+export { canonicalAddress } from './net/address.ts'
+export { cidrMatcher } from './net/cidr.ts'
 export { type AccessLogOptions, accessLog } from './observe/access-log.ts'
 export type {
   App,

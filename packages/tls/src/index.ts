@@ -5,6 +5,14 @@ export {
   developmentCertificate,
 } from './development/certificate.ts'
 export type { TlsEvent, TlsLog } from './events.ts'
+export { type Front, type FrontCounts, listen } from './front/listen.ts'
+export type { ListenOptions } from './front/options.ts'
+export { type RedirectOptions, redirectToHttps } from './front/redirect.ts'
+export type { RelayTable, RelayTarget } from './front/relay.ts'
+export type { HelloFacts } from './hello/facts.ts'
+export { ja3, ja4 } from './hello/fingerprint.ts'
+export { type FingerprintOptions, fingerprints, type HelloGate } from './hello/gate.ts'
+export { type ClientHello, type HelloResult, parseClientHello } from './hello/parse.ts'
 export type { ClientCertificate } from './identity/client.ts'
 export {
   type ClientIdentityOptions,

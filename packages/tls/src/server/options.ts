@@ -1,6 +1,7 @@
 /** Options of a TLS server: which certificate for which name, which protocol, whom to ask for a certificate. */
 import { createSecureContext, type SecureContext, type TLSSocket, type TlsOptions } from 'node:tls'
 import type { StoreSettings } from '../store/options.ts'
+import { plainName } from './raw.ts'
 
 /** Options of `serverOptions()`. */
 export interface ServerOptionsOptions {
@@ -45,7 +46,7 @@ export function makeServerOptions(
     servername: string,
     done: (error: Error | null, context?: SecureContext) => void,
   ): void {
-    const name = servername.toLowerCase()
+    const name = plainName(servername)
     if (this[VALIDATION]) return done(null, this[VALIDATION])
     if (asks && !hooks.isProtected()) return done(new Error('the server was not given to protect()'))
     const waiting = hooks.has(name) ? null : (issuer?.missing(name) ?? null)
@@ -74,7 +75,7 @@ export function makeServerOptions(
     { servername, protocols: offered }: { servername: string; protocols: string[] },
   ): string | undefined {
     if (offered.length === 1 && offered[0] === ACME) {
-      const made = issuer?.challenge(servername.toLowerCase()) ?? null
+      const made = issuer?.challenge(plainName(servername)) ?? null
       if (made === null) return undefined
       const context = createSecureContext({ cert: Buffer.from(made.cert), key: Buffer.from(made.key) })
       this[VALIDATION] = context

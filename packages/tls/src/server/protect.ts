@@ -7,7 +7,7 @@ import type { TLSSocket } from 'node:tls'
 import type { ClientPolicies } from '../identity/policy.ts'
 import type { ClientJudge } from '../identity/verify.ts'
 import { ConnectionFacts, type ServesHost, setFacts } from './facts.ts'
-import { rawFactsOf, tellAddresses } from './raw.ts'
+import { plainName, rawFactsOf, tellAddresses } from './raw.ts'
 
 /** Counts since the store was made. */
 export interface TlsCounts {
@@ -56,8 +56,7 @@ export function watchHandshakes(server: TcpServer, context: ProtectContext): voi
 }
 
 function admit(socket: TLSSocket, { policies, judge, counts, serves, clock }: ProtectContext): boolean {
-  const { servername } = socket as TLSSocket & { servername?: string | false | null }
-  const name = typeof servername === 'string' ? servername.toLowerCase() : ''
+  const name = plainName((socket as TLSSocket & { servername?: string | false | null }).servername)
   const raw = rawFactsOf(socket)
   if (raw?.addresses) tellAddresses(socket, raw.addresses)
   // A validation of ACME: the handshake was all of it (RFC 8737, 3).

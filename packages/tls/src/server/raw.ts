@@ -37,3 +37,10 @@ export function tellAddresses(socket: object, addresses: ProxiedAddresses): void
     Object.defineProperty(socket, name, { value: addresses[name], configurable: true })
   }
 }
+
+/** A server name in one spelling: lower case, without the dot of the root. `''` for none. */
+export function plainName(servername: unknown): string {
+  if (typeof servername !== 'string') return ''
+  const lower = servername.toLowerCase()
+  return lower.endsWith('.') ? lower.slice(0, -1) : lower
+}
