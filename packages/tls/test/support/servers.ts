@@ -149,7 +149,7 @@ export function restOf(socket: Socket): Promise<string> {
 /** A folder that goes with the test. */
 export function folder(): string {
   const dir = mkdtempSync(join(tmpdir(), 'postern-tls-'))
-  onTestFinished(() => rmSync(dir, { recursive: true, force: true }))
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 }))
   return dir
 }
 
