@@ -1,4 +1,9 @@
 /** @postern/tls: certificates, TLS policy and the identity of clients. */
+export { type Acme, acme } from './acme/acme.ts'
+export type { ChallengeType, DnsProvider } from './acme/challenges.ts'
+export type { ExternalAccount } from './acme/jws.ts'
+export { type AcmeAuthority, type AcmeOptions, LETS_ENCRYPT, type OnDemandOptions } from './acme/options.ts'
+export { type AcmeStorage, fileStorage, memoryStorage } from './acme/storage.ts'
 export {
   type DevelopmentCertificate,
   type DevelopmentCertificateOptions,

@@ -51,19 +51,21 @@ export function makeServerOptions(
     if (asks && !hooks.isProtected()) return done(new Error('the server was not given to protect()'))
     const waiting = hooks.has(name) ? null : (issuer?.missing(name) ?? null)
     if (waiting) {
-      const settle = (): void => answer(this, name, done)
+      const settle = (): void => answer(this, name, true, done)
       waiting.then(settle, settle)
-    } else answer(this, name, done)
+    } else answer(this, name, false, done)
   }
 
   function answer(
     socket: Handshaking,
     name: string,
+    waited: boolean,
     done: (error: Error | null, context?: SecureContext) => void,
   ): void {
     // Browsers would ask their users which certificate to show.
     if (asks && policies.find(name) === null) socket._handle?.setVerifyMode?.(false, false)
-    if (hooks.isDefault(name) && !settings.refuseUnknown) return done(null)
+    // Who has waited still has the server's context of before.
+    if (!waited && !settings.refuseUnknown && hooks.isDefault(name)) return done(null)
     const context = hooks.context(name)
     if (context) done(null, context)
     else done(new Error('no certificate for this server name'))
