@@ -20,6 +20,6 @@ export class AcmeError extends Error {
 /** Text of a server for a log: one line of printable ASCII, cut. */
 export function printable(text: unknown): string {
   return String(text ?? '')
-    .replace(/[^\x20-\x7e]+/g, ' ')
+    .replace(/[^\x21-\x7e]+/g, ' ')
     .slice(0, 300)
 }

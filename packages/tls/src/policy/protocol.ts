@@ -45,6 +45,8 @@ function knows(group: string): boolean {
     createSecureContext({ ecdhCurve: `${group}:X25519` })
     return true
   } catch {
+    // OpenSSL keeps the error, and the next key that is read would be blamed for it; a context that works clears it.
+    createSecureContext()
     return false
   }
 }

@@ -62,8 +62,14 @@ export function readChain(pem: string): X509Certificate[] {
 
 /** The private key of a text. @throws Error that says nothing of the key. */
 export function readKey(pem: string, passphrase?: string): KeyObject {
+  const input = passphrase === undefined ? pem : { key: pem, passphrase }
   try {
-    return createPrivateKey(passphrase === undefined ? pem : { key: pem, passphrase })
+    return createPrivateKey(input)
+  } catch {
+    // Perhaps an error of somebody else, which OpenSSL has kept until now: the second try tells.
+  }
+  try {
+    return createPrivateKey(input)
   } catch (error) {
     const { code } = error as { code?: string }
     if (code === 'ERR_MISSING_PASSPHRASE') throw new Error('its key is encrypted and no passphrase is given')
