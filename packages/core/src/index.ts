@@ -27,8 +27,11 @@ export { type RequestIdOptions, type RequestIdState, requestId } from './gates/r
 export { type SecurityHeadersOptions, securityHeaders } from './gates/security-headers.ts'
 export { type TraceContextOptions, type TraceState, traceContext } from './gates/trace-context.ts'
 export { type UriLengthOptions, uriLength } from './gates/uri-length.ts'
+export { PEER_TLS } from './headers/head.ts'
 export { HeaderList, isFieldName, isFieldValue } from './headers/list.ts'
 export { readTarget, type Target as RequestTarget, type TargetFault } from './headers/target.ts'
+export { canonicalAddress } from './net/address.ts'
+export { cidrMatcher } from './net/cidr.ts'
 export { type AccessLogOptions, accessLog } from './observe/access-log.ts'
 export type {
   App,
@@ -45,6 +48,7 @@ export type {
   OpenExchange,
   Outcome,
   Peer,
+  PeerTls,
   Pipeline,
   Reply,
   ReplyHead,
