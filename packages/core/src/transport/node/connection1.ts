@@ -53,6 +53,11 @@ export class Connection1 {
     return this.#links.length > 0
   }
 
+  /** One exchange runs, and its request is still being read. */
+  get uploading(): boolean {
+    return this.#links.length === 1 && !this.#links[0]!.complete
+  }
+
   get full(): boolean {
     return this.#links.length >= MOST_PIPELINED
   }
