@@ -11,7 +11,7 @@ function watch(): { outcomes: Outcome[]; filter: Filter } {
 }
 
 /** The beginning of an upload over h2 in frames made by hand: no library ends it politely. */
-async function upload2(port: number): Promise<{ socket: Socket; reset(): void }> {
+async function upload2(port: number): Promise<{ socket: Socket; reset(code?: number): void }> {
   const frame = (type: number, flags: number, stream: number, payload: Buffer): Buffer => {
     const head = Buffer.alloc(9)
     head.writeUIntBE(payload.length, 0, 3)
@@ -40,10 +40,27 @@ async function upload2(port: number): Promise<{ socket: Socket; reset(): void }>
   socket.write(frame(4, 0, 0, Buffer.alloc(0)))
   socket.write(frame(1, 4, 1, Buffer.concat(block)))
   socket.write(frame(0, 0, 1, Buffer.alloc(1000, 'a')))
-  return { socket, reset: () => void socket.write(frame(3, 0, 1, Buffer.from([0, 0, 0, 8]))) }
+  return { socket, reset: (code = 8) => void socket.write(frame(3, 0, 1, Buffer.from([0, 0, 0, code]))) }
 }
 
 describe('an upload over h2 that its client cuts', () => {
+  it.each([8, 0])('with RST_STREAM(%i) while it is paused: ends at once', async code => {
+    const up = await rawOrigin(socket => socket.pause())
+    const { filter, outcomes } = watch()
+    const { port } = await edge(
+      pipeline()
+        .use(filter)
+        .use({ name: 'never', onRequestBody: () => new Promise(() => {}) })
+        .handle(proxy(testUpstream(up.url))),
+      'h2c',
+    )
+    const { reset } = await upload2(port)
+    await new Promise(resolve => setTimeout(resolve, 100))
+    reset(code)
+    await until('the outcome', () => outcomes.length === 1)
+    expect(outcomes[0]).toMatchObject({ status: 499, error: { code: 'client-closed' } })
+  })
+
   it.each(['reset', 'closed', 'aborted'] as const)('%s: never looks whole to the upstream', async end => {
     const up = await rawOrigin(() => {})
     const { filter, outcomes } = watch()

@@ -214,3 +214,18 @@ it('a request on its way when the drain begins is answered with Connection: clos
   expect(got).toMatch(/connection: close/i)
   await drained
 })
+
+it('requests that were sent ahead are all answered, the last with Connection: close', async () => {
+  const { port, attached, up } = await slowEdge('http')
+  const socket = openSocket(port)
+  let got = ''
+  socket.on('data', chunk => {
+    got += chunk
+  })
+  const get = (target: string): string => `GET ${target} HTTP/1.1\r\nHost: a.test\r\n\r\n`
+  socket.write(get('/slow') + get('/state') + get('/slow'))
+  await until('the requests', () => up.seen.length === 2)
+  await attached.drain()
+  expect(got.match(/HTTP\/1\.1 200/g)).toHaveLength(3)
+  expect(got.match(/connection: close/gi)).toHaveLength(1)
+})

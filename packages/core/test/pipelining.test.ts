@@ -155,6 +155,26 @@ describe('what follows on the connection', () => {
     expect([closed, reset]).toEqual([true, false])
   })
 
+  it('garbage behind more than run at a time comes last, too', async () => {
+    const { port } = await edge(slow())
+    const many = MOST_PIPELINED * 2
+    const { text } = await exchangeBytes(port, `${get('/').repeat(many)}gar bage\r\n\r\n`, 2000)
+    const answers = text.match(/HTTP\/1\.1 \d+/g)
+    expect(answers).toEqual([...new Array(many).fill('HTTP/1.1 200'), 'HTTP/1.1 400'])
+  })
+
+  it('a refused head ends the connection for what waits behind it', async () => {
+    const { port } = await edge(slow())
+    const bad = 'GET /../x HTTP/1.1\r\nHost: a.test\r\n\r\n'
+    const { text } = await exchangeBytes(
+      port,
+      get('/').repeat(MOST_PIPELINED) + bad + get('/').repeat(5),
+      2000,
+    )
+    const answers = text.match(/HTTP\/1\.1 \d+/g)
+    expect(answers).toEqual([...new Array(MOST_PIPELINED).fill('HTTP/1.1 200'), 'HTTP/1.1 400'])
+  })
+
   it('bytes behind Connection: close are ignored', async () => {
     const { port } = await edge(slow())
     const last = 'GET /2 HTTP/1.1\r\nHost: a.test\r\nConnection: close\r\n\r\n'

@@ -127,3 +127,22 @@ describe('statuses that are none', () => {
     expect(status).toBe(502)
   })
 })
+
+describe('what is no reply at all', () => {
+  it.each([
+    ['nothing', undefined],
+    ['null', null],
+    ['a string', 'hello'],
+    ['fields as an object', { status: 200, headers: { a: 'b' }, body: null }],
+    ['a body of text', { status: 200, headers: new HeaderList(), body: 'text' }],
+    ['no body', { status: 200, headers: new HeaderList() }],
+  ])('%s is 500, and logged', async (_what, value) => {
+    for (const late of [false, true]) {
+      const { answers, outcomes } = await everywhere(() => (late ? Promise.resolve(value) : value) as never)
+      for (const answer of answers) expect([answer.status, answer.body]).toEqual([500, '500 internal\n'])
+      for (const outcome of outcomes) {
+        expect(outcome).toMatchObject({ status: 500, error: { source: 'proxy', code: 'internal' } })
+      }
+    }
+  })
+})

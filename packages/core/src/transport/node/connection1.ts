@@ -35,7 +35,7 @@ export interface Waiting {
 /** State of a connection. Made with its first request; one listener a socket, none a request. */
 export class Connection1 {
   readonly peer: Peer
-  /** Nothing that follows on the connection is read as a request. */
+  /** Nothing more that comes on the connection is read as a request. */
   refused = false
   /** Called when the last answer is out. */
   farewell: (() => void) | null = null
@@ -96,6 +96,17 @@ export class Connection1 {
     )
   }
 
+  /** A head was refused: what was read behind it is no request either. */
+  refuse(): void {
+    this.refused = true
+    this.#waiting.length = 0
+  }
+
+  /** No request has come behind this one. */
+  isNewest(link: Link1): boolean {
+    return this.#waiting.length === 0 && this.#links.at(-1) === link
+  }
+
   /** The request that is still being read is broken. False: none is. */
   breakBody(error: ProxyError): boolean {
     const waiting = this.#waiting.at(-1)
@@ -121,7 +132,7 @@ export class Connection1 {
     while (!this.full) {
       const next = this.#waiting.shift()
       if (!next) break
-      if (!this.refused || next.fault) next.open()
+      next.open()
     }
     if (this.#waiting.length === 0) this.#socket.resume()
   }

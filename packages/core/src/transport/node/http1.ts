@@ -94,7 +94,7 @@ function open(
   if (judged.hasBody && given === null) {
     body = new RequestBody(req, lengthOf(headers), extras.expectsContinue ? () => sendContinue(res) : null)
   }
-  if (fault) connection.refused = true
+  if (fault) connection.refuse()
   const link = new Http1Link(serving, connection, res, body, fault !== null)
   connection.add(link)
   link.begin(serving.app.open(head, given ?? body, link, fault))

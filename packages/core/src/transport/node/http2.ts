@@ -57,10 +57,10 @@ export function serveHttp2(
   const given = extras.given ?? null
   let body: RequestBody | null = null
   let refusal = extras.fault ?? fault
+  const expectation = pseudo.expect
+  const waits = expectation?.toLowerCase() === '100-continue'
+  if (expectation !== undefined && !waits) refusal ??= expectationFailed()
   if (given === null && !stream.readableEnded && !stream.endAfterHeaders) {
-    const expectation = pseudo.expect
-    const waits = expectation?.toLowerCase() === '100-continue'
-    if (expectation !== undefined && !waits) refusal ??= expectationFailed()
     body = new RequestBody(stream, lengthOf(headers), waits ? () => sendContinue(stream) : null)
   }
   const link = new Http2Link(serving, stream, head.method, body, links)
