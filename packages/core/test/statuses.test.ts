@@ -1,8 +1,8 @@
 /** A reply is what RFC 9110 lets it be, whatever a handler returns, and the same on every transport. */
-import { describe, expect, it } from 'vitest'
-import { type App, HeaderList, type Outcome, pipeline, type Reply, reply } from '../src/index.ts'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { type App, HeaderList, type Outcome, pipeline, proxy, type Reply, reply } from '../src/index.ts'
 import { exchangeBytes, request2, session2 } from './support/clients.ts'
-import { edge, proxyEdge, scripted, until } from './support/servers.ts'
+import { edge, proxyEdge, scripted, testUpstream, until } from './support/servers.ts'
 
 interface Answer {
   status: number
@@ -142,6 +142,64 @@ describe('what is no reply at all', () => {
       for (const answer of answers) expect([answer.status, answer.body]).toEqual([500, '500 internal\n'])
       for (const outcome of outcomes) {
         expect(outcome).toMatchObject({ status: 500, error: { source: 'proxy', code: 'internal' } })
+      }
+    }
+  })
+})
+
+it.each(['http', 'h2c'] as const)(
+  'a filter that cannot make its state is 500, and the process lives (%s)',
+  async kind => {
+    const warnings: unknown[] = []
+    const note = (warning: unknown): void => void warnings.push(warning)
+    process.on('warning', note)
+    onTestFinished(() => void process.off('warning', note))
+    let calls = 0
+    const app = pipeline()
+      .use({
+        name: 'broken',
+        state: () => {
+          // The first call is made when the app is built.
+          if (++calls > 1) throw new RangeError('no state')
+          return { made: 1 }
+        },
+      })
+      .handle(() => reply(200))
+    const { port, url } = await edge(app, kind)
+    const status =
+      kind === 'http'
+        ? Number((await exchangeBytes(port, 'GET / HTTP/1.1\r\nHost: a.test\r\n\r\n')).text.slice(9, 12))
+        : (await request2(session2(url), { ':path': '/' })).status
+    expect(status).toBe(500)
+    await until('the warning', () => warnings.length > 0)
+  },
+)
+
+describe('hooks that return what they should not', () => {
+  const junk = 'junk' as never
+  it.each([
+    ['onRequest', { onRequest: () => junk }],
+    ['onRequest, later', { onRequest: () => Promise.resolve(junk) }],
+    ['onReply', { onReply: () => junk }],
+    ['onRequestBody', { onRequestBody: () => junk }],
+    ['replyBody', { replyBody: () => junk }],
+    ['holdBody', { holdBody: () => junk, onRequestBody: () => undefined }],
+    ['onForward', { onForward: () => junk }],
+    ['onDone', { onDone: () => junk }],
+  ])('%s: an answer or a closed connection, and the process lives', async (_what, hooks) => {
+    const up = await scripted('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok')
+    const app = pipeline()
+      .use({ name: 'junk', ...hooks })
+      .handle(proxy(testUpstream(up.url)))
+    const post = 'POST / HTTP/1.1\r\nHost: a.test\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello'
+    for (const kind of ['http', 'h2c'] as const) {
+      const { port, url } = await edge(app, kind)
+      if (kind === 'http') {
+        const { text, closed } = await exchangeBytes(port, post, 2000)
+        expect([/^(?:HTTP\/1\.1 (?:200|500)|$)/.test(text), closed]).toEqual([true, true])
+      } else {
+        const answer = await request2(session2(url), { ':path': '/', ':method': 'POST' }, 'hello')
+        expect([0, 200, 500]).toContain(answer.status)
       }
     }
   })

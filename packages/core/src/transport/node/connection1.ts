@@ -75,7 +75,8 @@ export class Connection1 {
       const at = links.indexOf(link)
       if (at > 0) links.splice(at, 1)
     }
-    if (this.#waiting.length > 0) this.#openNext()
+    if (this.#socket.destroyed) this.#waiting.length = 0
+    else if (this.#waiting.length > 0) this.#openNext()
     if (links.length === 0 && this.farewell !== null) {
       const { farewell } = this
       this.farewell = null

@@ -6,7 +6,7 @@ import { HeaderList } from '../../headers/list.ts'
 import type { Peer, Source } from '../../pipeline/contract.ts'
 import { Http2Link } from './link2.ts'
 import { RequestBody } from './request-body.ts'
-import type { Serving } from './serving.ts'
+import { openExchange, type Serving } from './serving.ts'
 
 const SESSION = Symbol('session')
 
@@ -64,7 +64,7 @@ export function serveHttp2(
     body = new RequestBody(stream, lengthOf(headers), waits ? () => sendContinue(stream) : null)
   }
   const link = new Http2Link(serving, stream, head.method, body, links)
-  link.begin(serving.app.open(head, given ?? body, link, refusal))
+  link.begin(openExchange(serving.app, head, given ?? body, link, refusal))
 }
 
 /** An `Expect` that is not 100-continue (RFC 9110, 10.1.1). */
