@@ -3,6 +3,7 @@ import { buildConnector, type Dispatcher, Pool } from 'undici'
 import { latin1 } from '../body/latin1.ts'
 import { toReadable } from '../body/readable.ts'
 import { ProxyError } from '../errors.ts'
+import { readOnAfterBrokenWrite } from './broken-write.ts'
 import type { Call, Connector, OutgoingRequest, Receiver } from './connector.ts'
 import { upstreamFailure } from './failures.ts'
 
@@ -33,38 +34,82 @@ export function undiciConnector(options: UndiciOptions): Connector {
   })
   // Always the same name, or undici takes the Host header for it and opens a connection for each.
   const serverName = options.serverName ?? new URL(options.origin).hostname
-  const limit = options.connections + options.queue
+  const { connections, queue } = options
+  // undici's own queue keeps requests whose client has left; here they give up their place at once.
+  const waiting = new Set<UndiciCall>()
   let running = 0
+  let pumping = false
+  let over = false
+  let emptied: (() => void) | null = null
+
+  function start(call: UndiciCall): void {
+    running++
+    call.begin()
+    try {
+      const handler = call as unknown as Dispatcher.DispatchHandler
+      pool.dispatch(dispatchOptions(call.request, serverName), handler)
+    } catch (error) {
+      call.onError(error as Error)
+    }
+  }
+
+  function release(call: UndiciCall): void {
+    if (!waiting.delete(call)) running--
+    // A start that fails at once comes back here.
+    if (pumping) return
+    pumping = true
+    while (running < connections && waiting.size > 0) {
+      const [next] = waiting
+      waiting.delete(next!)
+      start(next!)
+    }
+    pumping = false
+    if (waiting.size === 0) emptied?.()
+  }
 
   return {
     send(request, receiver) {
-      if (running >= limit) {
-        queueMicrotask(() =>
-          receiver.onError(
-            new ProxyError({ source: 'proxy', phase: 'connect', code: 'queue-full', retryable: true }),
-          ),
-        )
-        return NO_CALL
-      }
-      running++
-      const call = new UndiciCall(receiver, request.method, () => running--)
-      try {
-        pool.dispatch(dispatchOptions(request, serverName), call as unknown as Dispatcher.DispatchHandler)
-      } catch (error) {
-        call.onError(error as Error)
-      }
+      if (over) return failed(receiver, 'connect-failed')
+      if (running >= connections && waiting.size >= queue) return failed(receiver, 'queue-full')
+      const call = new UndiciCall(request, receiver, release)
+      if (running < connections) start(call)
+      else waiting.add(call)
       return call
     },
-    close: () => pool.close(),
-    destroy: () => pool.destroy(),
+    async close() {
+      over = true
+      if (waiting.size > 0) {
+        await new Promise<void>(resolve => {
+          emptied = resolve
+        })
+      }
+      await pool.close()
+    },
+    async destroy() {
+      over = true
+      pumping = true
+      for (const call of waiting) call.onError(new Error('the upstream is closed'))
+      await pool.destroy()
+    },
   }
+}
+
+function failed(receiver: Receiver, code: 'queue-full' | 'connect-failed'): Call {
+  const source = code === 'queue-full' ? 'proxy' : 'upstream'
+  queueMicrotask(() => receiver.onError(new ProxyError({ source, phase: 'connect', code, retryable: true })))
+  return NO_CALL
 }
 
 function connectTo(options: UndiciOptions): buildConnector.connector {
   const { ca } = options.tls
   const connect = buildConnector({ timeout: options.connectTimeout, ...(ca ? { ca: ca as string } : {}) })
-  // No SNI for addresses (RFC 6066, 3); the certificate is then checked against the address.
-  return (target, callback) => connect({ ...target, servername: options.serverName ?? '' }, callback)
+  return (target, callback) => {
+    // No SNI for addresses (RFC 6066, 3); the certificate is then checked against the address.
+    connect({ ...target, servername: options.serverName ?? '' }, (...result) => {
+      if (result[1]) readOnAfterBrokenWrite(result[1])
+      callback(...result)
+    })
+  }
 }
 
 function dispatchOptions(request: OutgoingRequest, serverName: string): Dispatcher.DispatchOptions {
@@ -85,19 +130,25 @@ const NO_CALL: Call = { resume() {}, cancel() {} }
 
 /** undici's handler: the raw shape, which keeps order, case and duplicates of fields. */
 class UndiciCall implements Call {
+  readonly request: OutgoingRequest
   readonly #receiver: Receiver
-  readonly #method: string
-  readonly #release: () => void
+  readonly #release: (call: UndiciCall) => void
   #abort: ((error: Error) => void) | null = null
   #resume: (() => void) | null = null
   #cancelled: ProxyError | null = null
+  #started = false
   #over = false
   #headed = false
 
-  constructor(receiver: Receiver, method: string, release: () => void) {
+  constructor(request: OutgoingRequest, receiver: Receiver, release: (call: UndiciCall) => void) {
+    this.request = request
     this.#receiver = receiver
-    this.#method = method
     this.#release = release
+  }
+
+  /** It has left the queue. */
+  begin(): void {
+    this.#started = true
   }
 
   resume(): void {
@@ -107,7 +158,11 @@ class UndiciCall implements Call {
   cancel(error: ProxyError): void {
     if (this.#over || this.#cancelled) return
     this.#cancelled = error
-    this.#abort?.(error)
+    if (this.#started) this.#abort?.(error)
+    else {
+      this.#over = true
+      this.#release(this)
+    }
   }
 
   onConnect(abort: (error: Error) => void): void {
@@ -124,7 +179,7 @@ class UndiciCall implements Call {
     this.#resume = resume
     this.#receiver.onHead(status, textOf(headers))
     // A 304 may carry the length of the 200 (RFC 9110, 8.6); it is whole with its head.
-    if (status === 304 && this.#method !== 'HEAD') this.#finish([])
+    if (status === 304 && this.request.method !== 'HEAD') this.#finish([])
     return true
   }
 
@@ -139,7 +194,7 @@ class UndiciCall implements Call {
   onError(error: Error): void {
     if (this.#over) return
     this.#over = true
-    this.#release()
+    this.#release(this)
     if (this.#cancelled) return
     const phase = this.#headed ? 'reply-body' : 'reply-head'
     this.#receiver.onError(upstreamFailure(error, this.#abort !== null, phase))
@@ -148,7 +203,7 @@ class UndiciCall implements Call {
   #finish(trailers: string[]): void {
     if (this.#over) return
     this.#over = true
-    this.#release()
+    this.#release(this)
     if (!this.#cancelled) this.#receiver.onEnd(trailers)
   }
 }
