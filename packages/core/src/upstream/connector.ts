@@ -10,6 +10,8 @@ export interface OutgoingRequest {
   /** `[name, value, …]`, `Host` included. */
   readonly headers: string[]
   readonly body: Source | null
+  /** Over a connection that nothing else has used. Default false. */
+  readonly fresh?: boolean
 }
 
 /** Takes the answer to one request. After `onError` or `onEnd` nothing more comes. */
@@ -34,6 +36,8 @@ export interface Call {
 /** A pool of connections to one target. */
 export interface Connector {
   send(request: OutgoingRequest, receiver: Receiver): Call
+  /** How many connections there are, and how many requests wait for one. */
+  connections?(): { open: number; idle: number; waiting: number }
   /** Waits for what runs, then closes the connections. */
   close(): Promise<void>
   /** Closes the connections at once. */
