@@ -43,12 +43,12 @@ export class Attempt implements Receiver, Source, Flow, Deadline {
     if (status > 101) this.#cx.inform(status, replyFields(headers, status))
   }
 
-  onHead(status: number, raw: string[]): void {
+  onHead(status: number, raw: string[], ended = false): void {
     const headers = replyFields(raw, status)
     this.#cx.onAbort(null)
     const length = headers.get('content-length')
     if (this.#deadlines && isStream(headers, length)) this.#deadlines.remove(this)
-    const bodiless = status === 204 || status === 304 || this.#cx.request.method === 'HEAD'
+    const bodiless = ended || status === 204 || status === 304 || this.#cx.request.method === 'HEAD'
     if (!bodiless && length !== undefined) this.length = Number(length)
     this.#reply = { status, headers, body: bodiless ? null : this }
     this.#resolve(this.#reply)
