@@ -17,6 +17,10 @@ export interface UndiciOptions {
   readonly connectTimeout: number
   readonly headTimeout: number
   readonly idleTimeout: number
+  /** Silence allowed on a tunnel; 0 for any. */
+  readonly tunnelIdle: number
+  /** Tunnels at a time on connections of their own. */
+  readonly tunnels: number
   readonly tls: { readonly ca?: string | Buffer | readonly (string | Buffer)[] | undefined }
 }
 

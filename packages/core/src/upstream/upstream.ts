@@ -3,7 +3,13 @@ import { isIP } from 'node:net'
 import { assertMilliseconds, assertWhole } from '../config/check.ts'
 import { ConfigError, type ConfigFault } from '../errors.ts'
 import type { Connector } from './connector.ts'
-import { undiciConnector } from './undici.ts'
+import {
+  checkProtocol,
+  connectorFor,
+  http2Settings,
+  tunnelSettings,
+  type UpstreamProtocol,
+} from './protocol.ts'
 
 /** Options of {@link upstream}. */
 export interface UpstreamOptions {
@@ -11,8 +17,30 @@ export interface UpstreamOptions {
   name: string
   /** Origins, each `http://host[:port]` or `https://host[:port]`, with a base path where the server has one. */
   targets: readonly string[]
-  /** Connections kept to each target at most. Default 128. */
+  /**
+   * How targets are spoken to. `'h1'` (default): HTTP/1.1. `'h2'`: HTTP/2 over TLS, for `https:` targets; `'h2c'`: HTTP/2
+   * without TLS by prior knowledge, for `http:` targets. `'auto'`: for `https:`, what the target chooses in the handshake
+   * (ALPN, RFC 7301), HTTP/1.1 for `http:`.
+   */
+  protocol?: UpstreamProtocol
+  /** Connections kept to each target at most; sessions with HTTP/2. Default 128. */
   connections?: number
+  /** Bounds of HTTP/2 sessions, where those are used. */
+  http2?: {
+    /** Requests at a time on one session; the target's own limit holds too. Default 100. */
+    streams?: number
+    /** How long a session without requests is kept, in ms. Default 60 000. */
+    idle?: number
+    /**
+     * Silence on a session with open requests, in ms, after which a PING asks whether it lives; 0 (default) asks only when
+     * a request has timed out. gRPC servers take more than a PING in five minutes for abuse.
+     */
+    pingAfter?: number
+    /** How long the answer to a PING may take, in ms; then the session is closed and its requests fail. Default 5000. */
+    pingTimeout?: number
+  }
+  /** Tunnels (WebSocket and other upgrades) to each target at most, on HTTP/1.1; more are answered 503. Default 16 384. */
+  tunnels?: number
   /** Requests that may wait for a connection to a target, beyond those; more are answered 503. Default 1024. */
   queue?: number
   /** How long an idle connection is kept, in ms. Default 4000: below the 5 s after which Node servers close. */
@@ -26,6 +54,8 @@ export interface UpstreamOptions {
     idle?: number
     /** The whole exchange, in ms; 0 for none. Default 30 000; 504. Does not count for streams (see docs/rationale.md). */
     total?: number
+    /** Silence on a tunnel in both directions, in ms; 0 for any. It ends after one to two times as long. Default 3 600 000. */
+    tunnel?: number
   }
   tls?: {
     /** Certificates that may sign the targets' own, instead of the system's. Verification can't be turned off. */
@@ -81,7 +111,10 @@ export function upstream(options: UpstreamOptions): Upstream {
     headTimeout: assertMilliseconds(`${place}.timeouts.head`, timeouts.head ?? 20_000, 1, faults),
     idleTimeout: assertMilliseconds(`${place}.timeouts.idle`, timeouts.idle ?? 30_000, 1, faults),
     tls: options.tls ?? {},
+    ...tunnelSettings(options, place, faults),
+    http2: http2Settings(options, place, faults),
   }
+  const protocol = checkProtocol(options, place, faults)
   const totalTimeout = assertMilliseconds(`${place}.timeouts.total`, timeouts.total ?? 30_000, 0, faults)
   const urls = (options.targets ?? []).map(text => readTargetUrl(text, place, faults))
   if (faults.length > 0) throw new ConfigError(faults)
@@ -93,7 +126,7 @@ export function upstream(options: UpstreamOptions): Upstream {
       origin: url!.origin,
       authority: url!.host,
       basePath: url!.pathname === '/' ? '' : url!.pathname.replace(/\/$/, ''),
-      connector: undiciConnector({ ...settings, origin: url!.origin, serverName }),
+      connector: connectorFor(protocol, { ...settings, origin: url!.origin, serverName }),
     }
   })
   let turn = 0
