@@ -45,6 +45,8 @@ export function serveHttp2(
   )
   const body =
     stream.readableEnded || stream.endAfterHeaders ? null : new RequestBody(stream, lengthOf(headers))
+  // Where the body looks for them when it has ended, as with node:http.
+  if (body) stream.once('trailers', (...[, , raw]: unknown[]) => Object.assign(stream, { rawTrailers: raw }))
   const link = new Http2Link(serving, stream, head.method, body)
   link.begin(serving.app.open(head, body, link, fault))
 }

@@ -4,7 +4,7 @@ import { ProxyError } from '../../errors.ts'
 import { isFieldName, isFieldValue } from '../../headers/list.ts'
 import {
   CONNECTION,
-  COOKIE,
+  END_TO_END,
   HOP_BY_HOP,
   HOST,
   kindOf,
@@ -110,18 +110,19 @@ export function receivedFields(raw: readonly string[]): string[] {
   return raw.slice(from)
 }
 
-/** Trailers for node:http2: no pseudo-fields, nothing that frames or routes (RFC 9110, 6.5.1). */
+/**
+ * Trailers for node:http2: end-to-end fields that frame, route, identify and describe nothing, since some servers take
+ * trailers for header fields (RFC 9110, 6.5.1). The rest is left out.
+ */
 export function trailerFields(raw: readonly string[]): OutgoingHttpHeaders {
   const fields: Record<string, string | string[]> = Object.create(null)
   for (let i = 0; i < raw.length; i += 2) {
     const name = nameFor(raw[i]!)
     const value = raw[i + 1]!
-    const kind = kindOf(raw[i]!)
-    if (!name || kind === COOKIE || name === 'content-length' || name === 'te' || !isFieldValue(value))
-      continue
+    if (!name || kindOf(raw[i]!) !== END_TO_END || name === 'set-cookie' || !isFieldValue(value)) continue
+    if (SINGLE.has(name) || LISTS.has(name)) continue
     const before = fields[name]
-    if (before === undefined) fields[name] = value
-    else if (!SINGLE.has(name) && !LISTS.has(name)) fields[name] = [before, value].flat()
+    fields[name] = before === undefined ? value : [before, value].flat()
   }
   return fields
 }
