@@ -40,10 +40,17 @@ export class Attempt implements Receiver, Source, Flow, Deadline {
 
   onInterim(status: number, headers: string[]): void {
     // 100 belongs to the hop that asked for it; 101 can't come, nobody asked.
-    if (status > 101) this.#cx.inform(status, replyFields(headers, status))
+    if (status <= 101) return
+    try {
+      this.#cx.inform(status, replyFields(headers, status))
+    } catch {
+      // What cannot be passed on must not cost the final answer.
+    }
   }
 
   onHead(status: number, raw: string[], ended = false): void {
+    // RFC 9110, 15: a status above 599 is invalid, and HTTP/2 could not send it.
+    if (status > 599) return this.#refuse()
     const headers = replyFields(raw, status)
     this.#cx.onAbort(null)
     const length = headers.get('content-length')
@@ -75,6 +82,12 @@ export class Attempt implements Receiver, Source, Flow, Deadline {
     if (this.#reply === null) this.#resolve(failureReply(error))
     else if (this.#sink !== null) this.#sink.fail(error)
     else this.#error = error
+  }
+
+  #refuse(): void {
+    const error = new ProxyError({ source: 'upstream', phase: 'reply-head', code: 'bad-reply' })
+    this.call?.cancel(error)
+    this.onError(error)
   }
 
   onDeadline(): void {
