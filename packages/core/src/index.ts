@@ -74,6 +74,7 @@ export type {
   UpstreamHealthOptions,
   UpstreamOptions,
 } from './upstream/options.ts'
+export type { UpstreamProtocol } from './upstream/protocol.ts'
 export type { StickyOptions } from './upstream/sticky.ts'
 export type { Target } from './upstream/target.ts'
 export type { TargetOptions } from './upstream/target-url.ts'

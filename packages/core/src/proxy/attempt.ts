@@ -117,10 +117,16 @@ export class Attempt implements Receiver, Source, Flow, Deadline, RetryFacts {
     // 100 belongs to the hop that asked for it; 101 can't come, nobody asked.
     if (status <= 101) return
     this.informed = true
-    this.cx.inform(status, replyFields(headers, status))
+    try {
+      this.cx.inform(status, replyFields(headers, status))
+    } catch {
+      // What cannot be passed on must not cost the final answer.
+    }
   }
 
-  onHead(status: number, raw: string[]): void {
+  onHead(status: number, raw: string[], ended = false): void {
+    // RFC 9110, 15: a status above 599 is invalid, and HTTP/2 could not send it.
+    if (status > 599) return this.#refuse()
     if (this.#target !== null) {
       this.#ticket = this.#target.headed(this.#ticket, performance.now() - this.#sentAt, status)
     }
@@ -134,7 +140,7 @@ export class Attempt implements Receiver, Source, Flow, Deadline, RetryFacts {
     this.cx.onAbort(null)
     const length = headers.get('content-length')
     if (this.#deadlines && isStream(headers, length)) this.#deadlines.remove(this)
-    const bodiless = status === 204 || status === 304 || this.cx.request.method === 'HEAD'
+    const bodiless = ended || status === 204 || status === 304 || this.cx.request.method === 'HEAD'
     if (!bodiless && length !== undefined) this.length = Number(length)
     this.#reply = { status, headers, body: bodiless ? null : this }
     this.#resolve(this.#reply)
@@ -163,6 +169,12 @@ export class Attempt implements Receiver, Source, Flow, Deadline, RetryFacts {
     if (this.#reply === null) this.#resolve(failureReply(error))
     else if (this.#sink !== null) this.#sink.fail(error)
     else this.#error = error
+  }
+
+  #refuse(): void {
+    const error = new ProxyError({ source: 'upstream', phase: 'reply-head', code: 'bad-reply' })
+    this.call?.cancel(error)
+    this.onError(error)
   }
 
   onDeadline(): void {

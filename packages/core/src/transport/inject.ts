@@ -15,6 +15,7 @@ import type {
   Source,
 } from '../pipeline/contract.ts'
 import { bugReply } from '../reply.ts'
+import { assertInterim, fitReply } from './fit-reply.ts'
 
 /** Sends a request through an app and reads the reply to its end. Rejects when the reply's body breaks half-way. */
 export async function inject(app: App, options: InjectOptions = {}): Promise<InjectedReply> {
@@ -33,10 +34,11 @@ export async function inject(app: App, options: InjectOptions = {}): Promise<Inj
     app.trusts,
   )
   const exchange = app.open(head, body && link.counted(body), link, fault)
-  const reply = await Promise.resolve(exchange.run()).catch(bugReply)
+  const given = await Promise.resolve(exchange.run()).catch(bugReply)
+  const reply = fitReply(given)
   try {
     const { bytes, trailers } = await read(reply, method)
-    exchange.done(reply.status, bytes.length, null)
+    exchange.done(reply.status, bytes.length, reply === given ? null : (reply.error ?? null))
     return injected(reply, bytes, trailers, link, exchange)
   } catch (error) {
     exchange.done(reply.status, 0, error as ProxyError)
@@ -55,6 +57,7 @@ class MemoryLink implements ClientLink {
   readonly interim: { status: number; headers: HeaderList }[] = []
 
   inform(status: number, headers: HeaderList): void {
+    assertInterim(status, headers)
     this.interim.push({ status, headers })
   }
 

@@ -12,6 +12,13 @@ import { weighted } from './balance/weighted.ts'
 import { recordResolver, systemResolver } from './dns/resolver.ts'
 import type { NameWatchSettings } from './dns/watch.ts'
 import type { Balance, DnsOptions, TlsOptions, UpstreamOptions } from './options.ts'
+import {
+  checkProtocol,
+  type Http2Settings,
+  http2Settings,
+  tunnelSettings,
+  type UpstreamProtocol,
+} from './protocol.ts'
 import { Affinity, type StickyOptions } from './sticky.ts'
 
 /** Adds a fault for every option with an unknown name. */
@@ -42,6 +49,10 @@ export interface ConnectSettings {
   readonly idleTimeout: number
   readonly warm: number
   readonly tls: TlsOptions
+  readonly protocol: UpstreamProtocol
+  readonly http2: Http2Settings
+  readonly tunnels: number
+  readonly tunnelIdle: number
 }
 
 export function checkConnect(
@@ -50,7 +61,7 @@ export function checkConnect(
   faults: ConfigFault[],
 ): ConnectSettings {
   const { timeouts = {}, tls = {} } = options
-  onlyKnown(`${place}.timeouts`, timeouts, ['connect', 'head', 'idle', 'total'], faults)
+  onlyKnown(`${place}.timeouts`, timeouts, ['connect', 'head', 'idle', 'total', 'tunnel'], faults)
   onlyKnown(`${place}.tls`, tls, ['ca', 'servername', 'cert', 'key', 'passphrase'], faults)
   const add = (name: string, problem: string, fix: string): void =>
     void faults.push({ place: `${place}.tls.${name}`, problem, fix })
@@ -74,6 +85,9 @@ export function checkConnect(
     idleTimeout: assertMilliseconds(`${place}.timeouts.idle`, timeouts.idle ?? 30_000, 1, faults),
     warm: assertWhole(`${place}.warm`, options.warm ?? 0, 0, connections, faults),
     tls,
+    protocol: checkProtocol(options, place, faults),
+    http2: http2Settings(options, place, faults),
+    ...tunnelSettings(options, place, faults),
   }
 }
 

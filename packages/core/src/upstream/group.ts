@@ -14,11 +14,11 @@ import type { Clock } from './health/breaker.ts'
 import type { GroupHealthSettings } from './health/check-options.ts'
 import { httpProbe } from './health/http-probe.ts'
 import { TargetHealth } from './health/target-health.ts'
+import { connectorFor } from './protocol.ts'
 import { Retired } from './retired.ts'
 import type { Affinity } from './sticky.ts'
 import type { Target } from './target.ts'
 import { readTarget, type TargetOptions, type TargetSpec } from './target-url.ts'
-import { undiciConnector } from './undici.ts'
 import type { Upstream } from './upstream.ts'
 
 /** Targets of a group at most, as they are written. */
@@ -313,7 +313,7 @@ export class Group implements Upstream {
 
 function connectorTo(spec: TargetSpec, address: string | null, settings: ConnectSettings): Connector {
   const name = settings.tls.servername ?? (isIP(spec.hostname) === 0 ? spec.hostname : null)
-  return undiciConnector({
+  return connectorFor(settings.protocol, {
     ...settings,
     origin: spec.origin,
     serverName: spec.secure ? name : null,

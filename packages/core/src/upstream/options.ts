@@ -2,6 +2,7 @@
 import type { HashKey } from './balance/consistent-hash.ts'
 import type { Resolver } from './dns/resolver.ts'
 import type { GroupEvent } from './events.ts'
+import type { UpstreamProtocol } from './protocol.ts'
 import type { StickyOptions } from './sticky.ts'
 import type { TargetOptions } from './target-url.ts'
 
@@ -36,9 +37,33 @@ export interface UpstreamOptions {
   dns?: boolean | DnsOptions
   /** Told of every change of a target's state. Must not throw. */
   onChange?: (event: GroupEvent) => void
-  /** Connections kept to each target at most. Default 128. */
+  /**
+   * How targets are spoken to. `'h1'` (default): HTTP/1.1. `'h2'`: HTTP/2 over TLS, for `https:` targets; `'h2c'`: HTTP/2
+   * without TLS by prior knowledge, for `http:` and `unix:` targets. `'auto'`: for `https:`, what the target chooses in the
+   * handshake (ALPN, RFC 7301), HTTP/1.1 for the others.
+   */
+  protocol?: UpstreamProtocol
+  /** Bounds of HTTP/2 sessions, where those are used. */
+  http2?: {
+    /** Requests at a time on one session; the target's own limit holds too. Default 100. */
+    streams?: number
+    /** How long a session without requests is kept, in ms. Default 60 000. */
+    idle?: number
+    /**
+     * Silence on a session with open requests, in ms, after which a PING asks whether it lives; 0 (default) asks only when
+     * a request has timed out. gRPC servers take more than a PING in five minutes for abuse.
+     */
+    pingAfter?: number
+    /** How long the answer to a PING may take, in ms; then the session is closed and its requests fail. Default 5000. */
+    pingTimeout?: number
+  }
+  /** Tunnels (WebSocket and other upgrades) to each target at most, on HTTP/1.1; more are answered 503. Default 16 384. */
+  tunnels?: number
+  /** Connections kept to each target at most; sessions with HTTP/2. Default 128. */
   connections?: number
-  /** Connections to each target that are opened at once, before the first request; at most `connections`. Default 0. */
+  /**
+   * HTTP/1.1 connections to each target that are opened at once, before the first request; at most `connections`. Default 0.
+   */
   warm?: number
   /** Requests that may wait for a connection to a target, beyond those; more are answered 503. Default 1024. */
   queue?: number
@@ -58,6 +83,8 @@ export interface UpstreamOptions {
      * docs/rationale.md).
      */
     total?: number
+    /** Silence on a tunnel in both directions, in ms; 0 for any. It ends after one to two times as long. Default 3 600 000. */
+    tunnel?: number
   }
   tls?: TlsOptions
 }

@@ -65,11 +65,11 @@ const OPTIONS = [
     'connections',
     'warm',
   ],
-  ...['queue', 'keepAlive', 'drainTimeout', 'timeouts', 'tls'],
+  ...['queue', 'keepAlive', 'drainTimeout', 'timeouts', 'tls', 'protocol', 'http2', 'tunnels'],
 ]
 
 /**
- * Makes a group of targets. HTTP/1.1, with verified certificates for `https:`. See docs/upstreams.md and docs/health.md.
+ * Makes a group of targets, with verified certificates for `https:`. See docs/upstreams.md and docs/health.md.
  * @example const api = upstream({ name: 'api', targets: ['http://127.0.0.1:3000'] })
  * @throws ConfigError with every fault.
  */

@@ -14,6 +14,7 @@ export class RequestBody implements Source, Flow {
   readonly #beforeStart: (() => void) | null
   #sink: Sink | null = null
   #over = false
+  #error: ProxyError | null = null
 
   /** `beforeStart` runs once when somebody wants the bytes: it sends 100 Continue. */
   constructor(stream: Readable, length: number | null, beforeStart: (() => void) | null = null) {
@@ -23,16 +24,17 @@ export class RequestBody implements Source, Flow {
   }
 
   start(sink: Sink): Flow {
-    this.#sink = sink
     const stream = this.#stream
-    if (stream.destroyed && !stream.readableEnded) {
-      this.gone()
+    if (this.#over || (stream.destroyed && !stream.readableEnded)) {
+      this.#over = true
+      sink.fail(this.#error ?? bodyError('client-closed'))
       return this
     }
+    this.#sink = sink
     stream.on('data', (chunk: Buffer) => {
       this.bytesReceived += chunk.length
       if (this.#over) return
-      if (!sink.write(chunk)) stream.pause()
+      if (!sink.write(chunk)) this.pause()
     })
     stream.on('end', () => {
       this.ended = true
@@ -46,7 +48,7 @@ export class RequestBody implements Source, Flow {
   }
 
   pause(): void {
-    this.#stream.pause()
+    if (!this.#over) this.#stream.pause()
   }
 
   resume(): void {
@@ -54,16 +56,37 @@ export class RequestBody implements Source, Flow {
   }
 
   cancel(): void {
+    if (this.#over) return
     this.#over = true
     this.#stream.pause()
   }
 
-  /** The client has gone: the body is not whole, and never will be. */
-  gone(error?: ProxyError): void {
+  /** Nobody wants the rest: it is read off and dropped. `enough` is called when more than `most` bytes of it came. */
+  discard(most: number, enough: () => void): void {
+    this.#over = true
+    this.#error ??= bodyError('body-consumed')
+    let left = most
+    this.#stream.on('data', (chunk: Buffer) => {
+      if (left < 0) return
+      left -= chunk.length
+      if (left < 0) enough()
+    })
+    this.#stream.resume()
+  }
+
+  /** The body is not whole, and never will be; by default because the client has gone. */
+  gone(error: ProxyError = bodyError('client-closed')): void {
     if (this.#over) return
     this.#over = true
-    this.#sink?.fail(
-      error ?? new ProxyError({ source: 'client', phase: 'request-body', code: 'client-closed' }),
-    )
+    this.#error = error
+    this.#sink?.fail(error)
   }
+}
+
+function bodyError(code: 'client-closed' | 'body-consumed'): ProxyError {
+  return new ProxyError({
+    source: code === 'client-closed' ? 'client' : 'proxy',
+    phase: 'request-body',
+    code,
+  })
 }
