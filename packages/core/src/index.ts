@@ -58,8 +58,25 @@ export type { ParamsOf } from './pipeline/params.ts'
 export { type PipelineOptions, pipeline } from './pipeline/pipeline.ts'
 export type { ForwardedMode } from './proxy/forwarded.ts'
 export { type ProxyOptions, proxy } from './proxy/proxy.ts'
+export type { RetryOptions } from './proxy/retry-options.ts'
 export { type ReplyOptions, refuse, reply } from './reply.ts'
 export { type Attached, type AttachOptions, attach } from './transport/node/attach.ts'
 export { type HandlerOptions, type NodeHandler, toHandler } from './transport/node/handler.ts'
+export type { HashKey } from './upstream/balance/consistent-hash.ts'
+export type { ResolvedAddress, Resolver } from './upstream/dns/resolver.ts'
+export type { ChangeReason, GroupEvent, GroupStats, TargetState, TargetStats } from './upstream/events.ts'
+export type {
+  Balance,
+  CheckOptions,
+  DnsOptions,
+  Http2UpstreamOptions,
+  PassiveOptions,
+  TlsOptions,
+  UpstreamHealthOptions,
+  UpstreamOptions,
+} from './upstream/options.ts'
 export type { UpstreamProtocol } from './upstream/protocol.ts'
-export { type Target, type Upstream, type UpstreamOptions, upstream } from './upstream/upstream.ts'
+export type { StickyOptions } from './upstream/sticky.ts'
+export type { Target } from './upstream/target.ts'
+export type { TargetOptions } from './upstream/target-url.ts'
+export { type Upstream, upstream } from './upstream/upstream.ts'

@@ -40,6 +40,10 @@ export class Exchange implements Context, OpenExchange {
   readonly startedAt: number
   body: Source | null
   readonly plan: Plan
+  /** Written by the proxy, for the outcome. */
+  upstream: string | null = null
+  target: string | null = null
+  attempts = 0
   readonly #link: ClientLink
   readonly #fault: ProxyError | null
   /** Filters with a lower place have been entered. */
@@ -142,6 +146,9 @@ export class Exchange implements Context, OpenExchange {
       filter: this.#answeredBy === -1 ? null : this.plan.filters[this.#answeredBy]!.name,
       reason: this.#reason,
       error: this.#error,
+      upstream: this.upstream,
+      target: this.target,
+      attempts: this.attempts,
       bytesReceived: this.#link.bytesReceived,
       bytesSent: this.#bytesSent,
       duration: this.#duration,

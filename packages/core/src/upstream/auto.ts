@@ -1,13 +1,13 @@
 /** HTTP/2 where the target chooses it in the TLS handshake, HTTP/1.1 where it does not. */
 import type { Connector } from './connector.ts'
 import { type Http2Connector, http2Connector } from './h2/connector.ts'
-import type { TargetOptions } from './protocol.ts'
+import type { ConnectorOptions } from './protocol.ts'
 
 /** How long a target that chose HTTP/1.1 is taken at its word, in ms; then it is asked again. */
 const REMEMBERED = 600_000
 
 /** A connector that asks by ALPN (RFC 7301). Requests wait for the first answer only. */
-export function autoConnector(options: TargetOptions, makeHttp1: () => Connector): Connector {
+export function autoConnector(options: ConnectorOptions, makeHttp1: () => Connector): Connector {
   let http1: Connector | null = null
   let http1Until = 0
   const http2: Http2Connector = http2Connector({
@@ -32,6 +32,7 @@ export function autoConnector(options: TargetOptions, makeHttp1: () => Connector
     send: (request, receiver) => chosen().send(request, receiver),
     // A tunnel over HTTP/1.1 works with any server that has one; extended CONNECT works with few.
     open: (request, receiver) => http().open!(request, receiver),
+    connections: () => http2.connections!(),
     get expects() {
       return Date.now() >= http1Until
     },

@@ -12,6 +12,8 @@ export interface OutgoingRequest {
   readonly body: Source | null
   /** Protocol to change to (RFC 9110, 7.8), lower case: for {@link Connector.open} only. */
   readonly upgrade?: string
+  /** Over a connection that nothing else has used. Default false. */
+  readonly fresh?: boolean
 }
 
 /** Takes the answer to one request. After `onError` or `onEnd` nothing more comes. */
@@ -42,6 +44,8 @@ export interface Connector {
   open?(request: OutgoingRequest, receiver: Receiver): Call
   /** True when `Expect: 100-continue` can be sent on: the body then waits for the target's 100. */
   readonly expects?: boolean
+  /** How many connections there are, and how many requests wait for one. */
+  connections?(): { open: number; idle: number; waiting: number }
   /** Waits for what runs, then closes the connections. */
   close(): Promise<void>
   /** Closes the connections at once. */

@@ -31,6 +31,14 @@ export function upstreamFailure(error: unknown, sent: boolean, phase: FailurePha
   })
 }
 
+/**
+ * A kept connection was closed before a byte of the answer came. Most likely the server had closed it for idleness, but the
+ * request may have been seen: only an idempotent one may be sent again (RFC 9110, 9.2.2).
+ */
+export function staleSocket(cause: unknown): ProxyError {
+  return new ProxyError({ source: 'upstream', phase: 'reply-head', code: 'stale-socket', cause })
+}
+
 function codeOf(error: unknown, sent: boolean): FailureCode {
   const cause = innermost(error)
   const code = textOf(cause, 'code')

@@ -1,10 +1,13 @@
 /** HTTP/1.1 to a target over undici's `dispatch`: callbacks, no promise a chunk. */
-import { buildConnector, type Dispatcher, Pool } from 'undici'
+import { buildConnector, type Client, type Dispatcher, Pool } from 'undici'
 import { latin1 } from '../body/latin1.ts'
 import { toReadable } from '../body/readable.ts'
 import { ProxyError } from '../errors.ts'
 import type { Call, Connector, OutgoingRequest, Receiver } from './connector.ts'
-import { upstreamFailure } from './failures.ts'
+import { staleSocket, upstreamFailure } from './failures.ts'
+import type { TlsOptions } from './options.ts'
+import { TrackedClient, type TrackedHandler } from './tracked-client.ts'
+import { WarmConnections } from './warm.ts'
 
 /** What the connector needs to know of its target. Milliseconds. */
 export interface UndiciOptions {
@@ -17,24 +20,23 @@ export interface UndiciOptions {
   readonly connectTimeout: number
   readonly headTimeout: number
   readonly idleTimeout: number
-  /** Silence allowed on a tunnel; 0 for any. */
-  readonly tunnelIdle: number
-  /** Tunnels at a time on connections of their own. */
-  readonly tunnels: number
-  readonly tls: { readonly ca?: string | Buffer | readonly (string | Buffer)[] | undefined }
+  readonly tls: TlsOptions
+  /** Address to connect to instead of asking for the host name; `null` to ask. */
+  readonly address: string | null
+  /** Path of a Unix socket to connect to, or `null`. */
+  readonly socketPath: string | null
+  /** Connections that are opened at once. */
+  readonly warm: number
 }
 
 /** A bounded pool of keep-alive connections to one target. */
 export function undiciConnector(options: UndiciOptions): Connector {
-  const pool = new Pool(options.origin, {
-    connections: options.connections,
-    pipelining: 1,
-    allowH2: false,
-    keepAliveTimeout: options.keepAlive,
-    headersTimeout: options.headTimeout,
-    bodyTimeout: options.idleTimeout,
-    connect: connectTo(options),
-  })
+  const connect = connectTo(options)
+  const warm = options.warm > 0 ? new WarmConnections(connect, options.keepAlive) : null
+  const pool = makePool(options, warm ? warmConnector(warm, connect) : connect)
+  /** For requests that must not meet another stale connection. */
+  let fresh: Pool | null = null
+  if (warm) warm.open(connectOptions(options.origin), options.warm)
   // Always the same name, or undici takes the Host header for it and opens a connection for each.
   const serverName = options.serverName ?? new URL(options.origin).hostname
   const limit = options.connections + options.queue
@@ -53,22 +55,68 @@ export function undiciConnector(options: UndiciOptions): Connector {
       running++
       const call = new UndiciCall(receiver, request.method, () => running--)
       try {
-        pool.dispatch(dispatchOptions(request, serverName), call as unknown as Dispatcher.DispatchHandler)
+        const handler = call as unknown as Dispatcher.DispatchHandler
+        if (request.fresh) {
+          fresh ??= makePool(options, connect)
+          fresh.dispatch({ ...dispatchOptions(request, serverName), reset: true }, handler)
+        } else pool.dispatch(dispatchOptions(request, serverName), handler)
       } catch (error) {
         call.onError(error as Error)
       }
       return call
     },
-    close: () => pool.close(),
-    destroy: () => pool.destroy(),
+    connections() {
+      const { connected, free, pending } = pool.stats
+      return { open: connected + (warm?.size ?? 0), idle: free + (warm?.size ?? 0), waiting: pending }
+    },
+    async close() {
+      warm?.close()
+      await Promise.all([pool.close(), fresh?.close()])
+    },
+    async destroy() {
+      warm?.close()
+      await Promise.all([pool.destroy(), fresh?.destroy()])
+    },
   }
 }
 
+function makePool(options: UndiciOptions, connect: buildConnector.connector): Pool {
+  return new Pool(options.origin, {
+    connections: options.connections,
+    pipelining: 1,
+    allowH2: false,
+    keepAliveTimeout: options.keepAlive,
+    headersTimeout: options.headTimeout,
+    bodyTimeout: options.idleTimeout,
+    connect,
+    factory: (origin, given) =>
+      new TrackedClient(origin, given as Client.Options & { connect: buildConnector.connector }),
+  })
+}
+
 function connectTo(options: UndiciOptions): buildConnector.connector {
-  const { ca } = options.tls
-  const connect = buildConnector({ timeout: options.connectTimeout, ...(ca ? { ca: ca as string } : {}) })
+  const { address, socketPath, tls } = options
+  const connect = buildConnector({
+    ...(tls as Omit<TlsOptions, 'servername' | 'ca'>),
+    timeout: options.connectTimeout,
+    ...(socketPath === null ? {} : { socketPath }),
+  })
   // No SNI for addresses (RFC 6066, 3); the certificate is then checked against the address.
-  return (target, callback) => connect({ ...target, servername: options.serverName ?? '' }, callback)
+  const fixed = { servername: options.serverName ?? '', ...(address === null ? {} : { hostname: address }) }
+  return (target, callback) => connect({ ...target, ...fixed }, callback)
+}
+
+function warmConnector(warm: WarmConnections, connect: buildConnector.connector): buildConnector.connector {
+  return (target, callback) => {
+    const socket = warm.take()
+    if (socket === null) connect(target, callback)
+    else queueMicrotask(() => callback(null, socket))
+  }
+}
+
+function connectOptions(origin: string): buildConnector.Options {
+  const { host, hostname, protocol, port } = new URL(origin)
+  return { host, hostname: hostname.replace(/^\[|\]$/g, ''), protocol, port }
 }
 
 function dispatchOptions(request: OutgoingRequest, serverName: string): Dispatcher.DispatchOptions {
@@ -88,7 +136,8 @@ function dispatchOptions(request: OutgoingRequest, serverName: string): Dispatch
 const NO_CALL: Call = { resume() {}, cancel() {} }
 
 /** undici's handler: the raw shape, which keeps order, case and duplicates of fields. */
-class UndiciCall implements Call {
+class UndiciCall implements Call, TrackedHandler {
+  client: TrackedClient | null = null
   readonly #receiver: Receiver
   readonly #method: string
   readonly #release: () => void
@@ -97,6 +146,10 @@ class UndiciCall implements Call {
   #cancelled: ProxyError | null = null
   #over = false
   #headed = false
+  /** The connection has carried others before. */
+  #reused = false
+  /** A first byte came back. */
+  #heard = false
 
   constructor(receiver: Receiver, method: string, release: () => void) {
     this.#receiver = receiver
@@ -116,7 +169,12 @@ class UndiciCall implements Call {
 
   onConnect(abort: (error: Error) => void): void {
     this.#abort = abort
+    this.#reused = this.client !== null && this.client.served++ > 0
     if (this.#cancelled) abort(this.#cancelled)
+  }
+
+  onResponseStarted(): void {
+    this.#heard = true
   }
 
   onHeaders(status: number, headers: Buffer[], resume: () => void): boolean {
@@ -146,7 +204,9 @@ class UndiciCall implements Call {
     this.#release()
     if (this.#cancelled) return
     const phase = this.#headed ? 'reply-body' : 'reply-head'
-    this.#receiver.onError(upstreamFailure(error, this.#abort !== null, phase))
+    const failure = upstreamFailure(error, this.#abort !== null, phase)
+    const stale = this.#reused && !this.#heard && failure.code === 'upstream-reset'
+    this.#receiver.onError(stale ? staleSocket(error) : failure)
   }
 
   #finish(trailers: string[]): void {

@@ -1,5 +1,5 @@
 /** A connected socket on which HTTP/2 was agreed. */
-import { connect as connectTcp, isIP, type Socket } from 'node:net'
+import { connect as connectTcp, type Socket } from 'node:net'
 import { connect as connectTls, type TLSSocket } from 'node:tls'
 import { ProxyError } from '../../errors.ts'
 import { upstreamFailure } from '../failures.ts'
@@ -44,30 +44,32 @@ export function dial(options: Http2Options, listener: Dialled): () => void {
   }
 }
 
-/** TCP or TLS to a target's origin, with the name that the target is known by and certificates verified. */
+/** TCP, TLS or a Unix socket to a target, with the name that it is known by and its certificate verified. */
 export function openSocket(
   options: UndiciOptions,
   protocols: string[] | null,
   allowHalfOpen = false,
 ): Socket {
   const { protocol, hostname, port } = new URL(options.origin)
-  const host = hostname.replace(/^\[|\]$/g, '')
+  const { address, socketPath, serverName, tls } = options
+  if (socketPath !== null) return connectTcp({ path: socketPath, allowHalfOpen })
   const secure = protocol === 'https:'
+  const host = hostname.replace(/^\[|\]$/g, '')
   const where = {
-    host,
+    host: address ?? host,
     port: port === '' ? (secure ? 443 : 80) : Number(port),
     keepAlive: true,
     noDelay: true,
     allowHalfOpen,
   }
   if (!secure) return connectTcp(where)
-  const { ca } = options.tls
+  const { servername: _, ...given } = tls
   return connectTls({
     ...where,
-    ...(ca ? { ca: ca as string } : {}),
+    ...(given as object),
     ...(protocols ? { ALPNProtocols: protocols } : {}),
     // No SNI for addresses (RFC 6066, 3); the certificate is then checked against the address.
-    servername: options.serverName ?? (isIP(host) ? '' : host),
+    servername: serverName ?? '',
   })
 }
 
