@@ -27,7 +27,13 @@ export interface Receiver {
   onEnd(trailers: string[]): void
   onError(error: ProxyError): void
   /** The target has changed protocols: from now on bytes go both ways. Nothing else comes. */
-  onTunnel?(headers: string[], tunnel: Tunnel): void
+  onTunnel?(headers: string[], tunnel: UpstreamTunnel): void
+}
+
+/** A tunnel that tells when its far end is gone. */
+export interface UpstreamTunnel extends Tunnel {
+  /** `listener` is called once; at once when it is gone already. */
+  onClose(listener: () => void): void
 }
 
 /** A request on its way. */

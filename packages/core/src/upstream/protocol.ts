@@ -60,6 +60,7 @@ function http1Connector(options: ConnectorOptions): Connector {
   return {
     ...requests,
     open: (request, receiver) => opener.open(request, receiver),
+    close: () => Promise.all([requests.close(), opener.close()]).then(() => {}),
     destroy() {
       opener.destroy()
       return requests.destroy()
