@@ -63,6 +63,7 @@ export type { RetryOptions } from './proxy/retry-options.ts'
 export { type ReplyOptions, refuse, reply } from './reply.ts'
 export { type Attached, type AttachOptions, attach } from './transport/node/attach.ts'
 export { type HandlerOptions, type NodeHandler, toHandler } from './transport/node/handler.ts'
+export { type NodeUpgradeHandler, toUpgradeHandler } from './transport/node/upgrade.ts'
 export type { HashKey } from './upstream/balance/consistent-hash.ts'
 export type { ResolvedAddress, Resolver } from './upstream/dns/resolver.ts'
 export type { ChangeReason, GroupEvent, GroupStats, TargetState, TargetStats } from './upstream/events.ts'
@@ -70,6 +71,7 @@ export type {
   Balance,
   CheckOptions,
   DnsOptions,
+  Http2UpstreamOptions,
   PassiveOptions,
   TlsOptions,
   UpstreamHealthOptions,

@@ -12,10 +12,11 @@
  */
 import { holdSource } from '../body/hold.ts'
 import { inspectSource } from '../body/inspect.ts'
-import { isSource, transformSource } from '../body/transform.ts'
+import { transformSource } from '../body/transform.ts'
 import { ProxyError } from '../errors.ts'
 import type { HeaderList } from '../headers/list.ts'
 import { bugReply, failureReply } from '../reply.ts'
+import { dropTunnel } from '../upgrade/drop.ts'
 import type {
   Awaitable,
   ClientLink,
@@ -327,9 +328,10 @@ export class Exchange implements Context, OpenExchange {
 
   /** A reply that nobody will read must not keep its upstream busy. */
   #discard(reply: Reply): void {
-    if (isSource(reply.body)) {
-      const unwanted = new ProxyError({ source: 'proxy', phase: 'reply-body', code: 'internal' })
-      reply.body.start({ write: () => true, end: never, fail: never }).cancel(unwanted)
-    }
+    const { body } = reply
+    if (body === null || body instanceof Uint8Array) return
+    const unwanted = new ProxyError({ source: 'proxy', phase: 'reply-body', code: 'internal' })
+    if ('splice' in body) dropTunnel(body, unwanted)
+    else body.start({ write: () => true, end: never, fail: never }).cancel(unwanted)
   }
 }

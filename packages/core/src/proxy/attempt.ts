@@ -4,7 +4,7 @@ import type { HeaderList } from '../headers/list.ts'
 import type { Flow, Reply, Sink, Source } from '../pipeline/contract.ts'
 import type { Exchange } from '../pipeline/exchange.ts'
 import { failureReply } from '../reply.ts'
-import type { Call, Receiver } from '../upstream/connector.ts'
+import type { Call, Receiver, UpstreamTunnel } from '../upstream/connector.ts'
 import type { Target, Verdict } from '../upstream/target.ts'
 import { blames } from './blame.ts'
 import { BodyGuard } from './body-guard.ts'
@@ -143,6 +143,20 @@ export class Attempt implements Receiver, Source, Flow, Deadline, RetryFacts {
     const bodiless = ended || status === 204 || status === 304 || this.cx.request.method === 'HEAD'
     if (!bodiless && length !== undefined) this.length = Number(length)
     this.#reply = { status, headers, body: bodiless ? null : this }
+    this.#resolve(this.#reply)
+  }
+
+  /** The target has changed protocols; from now on the transport has it. */
+  onTunnel(raw: string[], tunnel: UpstreamTunnel): void {
+    const target = this.#target
+    const ticket = target?.headed(this.#ticket, performance.now() - this.#sentAt, 101) ?? 0
+    this.#target = null
+    tunnel.onClose(() => target?.leave(ticket, 'ok'))
+    this.#settle('ok')
+    const headers = replyFields(raw, 101)
+    const cookie = this.#carrier?.cookieFor(this)
+    if (cookie) headers.raw.push('Set-Cookie', cookie)
+    this.#reply = { status: 101, headers, body: tunnel }
     this.#resolve(this.#reply)
   }
 

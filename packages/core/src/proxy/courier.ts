@@ -9,6 +9,7 @@
 import { ProxyError } from '../errors.ts'
 import type { Reply } from '../pipeline/contract.ts'
 import type { Exchange } from '../pipeline/exchange.ts'
+import { openTunnel } from '../upgrade/forward.ts'
 import type { Target } from '../upstream/target.ts'
 import type { Upstream } from '../upstream/upstream.ts'
 import { Attempt, type Carrier } from './attempt.ts'
@@ -99,11 +100,16 @@ export class Courier implements Carrier {
           : host
     const fields = forwardFields(request, cx.body !== null, this.#rules)
     const path = target.basePath === '' ? request.target : target.basePath + request.target
-    if (cx.plan.onForward.length === 0) return send(attempt, target, path, authority, fields, fresh)
+    const { upgrades } = this.#rules
+    const protocol = request.upgrade !== null && upgrades.has(request.upgrade) ? request.upgrade : null
+    if (cx.plan.onForward.length === 0) {
+      return send(attempt, target, path, authority, fields, fresh, protocol)
+    }
     const head = new EditableHead(request.method, path, authority, fields, attempt.count)
     const forward = (): void => {
       // The client may have gone while a filter made us wait: then nothing is sent.
-      if (!attempt.over) send(attempt, target, head.target, head.authority, head.headers.raw, fresh)
+      if (attempt.over) return
+      send(attempt, target, head.target, head.authority, head.headers.raw, fresh, protocol)
     }
     try {
       const waiting = cx.forward(head)
@@ -122,14 +128,17 @@ function send(
   authority: string,
   fields: string[],
   fresh: boolean,
+  protocol: string | null,
 ): void {
   const { cx, count } = attempt
+  const { connector } = target
   fields.push('Host', authority)
   attempt.leaving()
-  const call = target.connector.send(
-    { method: cx.request.method, target: path, headers: fields, body: attempt.body, fresh },
-    attempt,
-  )
+  const { method } = cx.request
+  const call =
+    protocol === null
+      ? connector.send({ method, target: path, headers: fields, body: attempt.body, fresh }, attempt)
+      : openTunnel(connector, { method, target: path, headers: fields, body: null }, protocol, attempt)
   // It may have failed at once, and the next attempt be on its way.
   if (attempt.count === count) attempt.call = call
 }

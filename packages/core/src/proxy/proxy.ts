@@ -8,6 +8,7 @@ import { normaliseAuthority } from '../headers/authority.ts'
 import type { Context, Handler, Reply } from '../pipeline/contract.ts'
 import { Exchange } from '../pipeline/exchange.ts'
 import { refuse } from '../reply.ts'
+import { checkUpgrades, refuseUpgrade } from '../upgrade/forward.ts'
 import type { Upstream } from '../upstream/upstream.ts'
 import { Courier } from './courier.ts'
 import type { ForwardedMode } from './forwarded.ts'
@@ -33,9 +34,15 @@ export interface ProxyOptions {
    * attempts, where nothing can be processed twice that must not be. See docs/retries.md.
    */
   retry?: RetryOptions | false
+  /**
+   * Protocols that a client may change to with `Upgrade`, or with extended CONNECT over HTTP/2 (RFC 8441). Default
+   * `['websocket']`; `[]` for none. Over HTTP/1.1 others are ignored: the request goes on as plain HTTP (RFC 9110, 7.8).
+   * Other versions of HTTP, and TLS, are refused here: what a tunnel carries passes no gate. See docs/protocols.md.
+   */
+  upgrades?: readonly string[]
 }
 
-const OPTIONS = ['host', 'forwarded', 'forwardedHeader', 'retry']
+const OPTIONS = ['host', 'forwarded', 'forwardedHeader', 'retry', 'upgrades']
 
 /**
  * Forwards requests to an upstream: streaming both ways, nothing buffered, the raw target byte for byte.
@@ -46,13 +53,19 @@ const OPTIONS = ['host', 'forwarded', 'forwardedHeader', 'retry']
 export function proxy(upstream: Upstream, options: ProxyOptions = {}): Handler {
   const { host = 'preserve', forwarded = 'append', forwardedHeader = false } = options
   const policy = checkOptions(upstream, options, host, forwarded)
-  const courier = new Courier(upstream, host, { forwarded, standard: forwardedHeader }, policy)
+  const upgrades = new Set((options.upgrades ?? ['websocket']).map(name => name.toLowerCase()))
+  const rules = { forwarded, standard: forwardedHeader, upgrades }
+  const courier = new Courier(upstream, host, rules, policy)
 
   return function proxyHandler(context: Context): Reply | Promise<Reply> {
     const cx = context as Exchange
     if (!(cx instanceof Exchange))
       throw new TypeError('proxy() runs inside a pipeline: use app.inject() in tests')
     if (cx.request.method === 'CONNECT') return refuse(501, 'connect-refused')
+    if (cx.request.upgrade !== null) {
+      const refusal = refuseUpgrade(cx.request, upgrades)
+      if (refusal) return refusal
+    }
     return new Promise(resolve => courier.carry(cx, resolve))
   }
 }
@@ -95,6 +108,7 @@ function checkOptions(
     })
   }
   const policy = checkRetry(options.retry, faults)
+  checkUpgrades(options.upgrades, faults)
   if (faults.length > 0) throw new ConfigError(faults)
   return policy
 }

@@ -16,6 +16,8 @@ export class DuplexEnd implements Source, Sink, Flow {
   closed = false
   /** The other side's bytes have ended, or ours have. */
   halfClosed = false
+  /** Why it broke; `null` while it lives, and after both directions have ended well. */
+  error: ProxyError | null = null
   /** Something passed since this was last set to false. */
   active = false
   /** Who writes to it; resumed when there is room again. */
@@ -26,7 +28,10 @@ export class DuplexEnd implements Source, Sink, Flow {
   readonly #whose: FailureSource
   readonly #whole: () => boolean
   #sink: Sink | null = null
+  /** No more of its bytes are wanted, or there are none. */
   #ended = false
+  /** All that it shall get has been given to it. */
+  #finished = false
 
   /** `whose`: whom a break of this end is told of. */
   constructor(duplex: Duplex, whose: FailureSource) {
@@ -69,9 +74,8 @@ export class DuplexEnd implements Source, Sink, Flow {
   }
 
   /** Nobody wants its bytes any more. */
-  cancel(): void {
-    this.#ended = true
-    this.#break()
+  cancel(error: ProxyError): void {
+    this.fail(error)
   }
 
   write(bytes: Uint8Array): boolean {
@@ -82,12 +86,16 @@ export class DuplexEnd implements Source, Sink, Flow {
 
   end(): void {
     this.halfClosed = true
+    this.#finished = true
     this.#duplex.end()
   }
 
   /** The other end broke: this one must not look as if it had ended well. */
-  fail(): void {
-    this.cancel()
+  fail(error: ProxyError): void {
+    if (this.closed) return
+    this.error ??= error
+    this.#ended = true
+    this.#break()
   }
 
   /** A reset: RST_STREAM(CANCEL) stands for what RST is to TCP (RFC 8441, 5). */
@@ -104,10 +112,10 @@ export class DuplexEnd implements Source, Sink, Flow {
   #onClose(): void {
     if (this.closed) return
     this.closed = true
-    this.feeder?.cancel(this.#broken())
-    if (this.#sink && !this.#ended) {
-      this.#ended = true
-      this.#sink.fail(this.#broken())
+    if (!this.#ended || !this.#finished) {
+      this.error ??= this.#broken()
+      this.feeder?.cancel(this.error)
+      if (!this.#ended) this.#sink?.fail(this.error)
     }
     this.onClose?.()
   }

@@ -22,6 +22,7 @@ export interface OpenerOptions {
 export class Http1Opener {
   readonly #options: OpenerOptions
   readonly #open = new Set<Upgrade>()
+  #idle: (() => void) | null = null
 
   constructor(options: OpenerOptions) {
     this.#options = options
@@ -38,9 +39,20 @@ export class Http1Opener {
       queueMicrotask(() => receiver.onError(new ProxyError(full)))
       return { resume() {}, cancel() {} }
     }
-    const upgrade = new Upgrade(this.#options, request, receiver, () => this.#open.delete(upgrade))
+    const upgrade = new Upgrade(this.#options, request, receiver, () => {
+      this.#open.delete(upgrade)
+      if (this.#open.size === 0) this.#idle?.()
+    })
     this.#open.add(upgrade)
     return upgrade
+  }
+
+  /** Settles when there are none. */
+  close(): Promise<void> {
+    if (this.#open.size === 0) return Promise.resolve()
+    return new Promise(resolve => {
+      this.#idle = resolve
+    })
   }
 
   /** Cuts all of them. */

@@ -1,8 +1,9 @@
 /** Tunnels to an upstream: joined ends, a limit on silence. */
 import type { Duplex } from 'node:stream'
 import { ProxyError } from '../errors.ts'
-import type { Flow, Sink, Source, Tunnel } from '../pipeline/contract.ts'
+import type { Flow, Sink, Source } from '../pipeline/contract.ts'
 import { type Deadline, Deadlines, noDeadline } from '../proxy/deadlines.ts'
+import type { UpstreamTunnel } from '../upstream/connector.ts'
 import { DuplexEnd } from './duplex.ts'
 
 /** Silence allowed once one side has ended, in ms: an end that never answers a FIN would stay for ever. */
@@ -19,17 +20,12 @@ export class TunnelClock {
   }
 }
 
-/** A tunnel whose far end is a duplex. `onClose` is called once, when the far end is gone. */
-export function tunnelTo(
-  duplex: Duplex,
-  protocol: string,
-  clock: TunnelClock,
-  onClose: () => void = () => {},
-): Tunnel {
-  return new DuplexTunnel(duplex, protocol, clock, onClose)
+/** A tunnel whose far end is a duplex. */
+export function tunnelTo(duplex: Duplex, protocol: string, clock: TunnelClock): UpstreamTunnel {
+  return new DuplexTunnel(duplex, protocol, clock)
 }
 
-class DuplexTunnel implements Tunnel, Deadline {
+class DuplexTunnel implements UpstreamTunnel, Deadline {
   readonly deadline: Deadline['deadline'] = noDeadline()
   readonly protocol: string
   readonly #far: DuplexEnd
@@ -37,15 +33,24 @@ class DuplexTunnel implements Tunnel, Deadline {
   #sink: Sink | null = null
   #waiting: Deadlines | null = null
 
-  constructor(duplex: Duplex, protocol: string, clock: TunnelClock, onClose: () => void) {
+  constructor(duplex: Duplex, protocol: string, clock: TunnelClock) {
     this.protocol = protocol
     this.#clock = clock
     this.#far = new DuplexEnd(duplex, 'upstream')
-    this.#far.onClose = () => {
-      this.#waiting?.remove(this)
-      onClose()
-    }
+    this.onClose(() => this.#waiting?.remove(this))
     this.#wait()
+  }
+
+  onClose(listener: () => void): void {
+    const far = this.#far
+    const before = far.onClose
+    if (far.closed) listener()
+    else {
+      far.onClose = () => {
+        before?.()
+        listener()
+      }
+    }
   }
 
   splice(client: Source, toClient: Sink): Flow {
@@ -65,7 +70,7 @@ class DuplexTunnel implements Tunnel, Deadline {
     this.#waiting = null
     const error = new ProxyError({ source: 'proxy', phase: 'tunnel', code: 'idle-timeout' })
     far.feeder?.cancel(error)
-    far.cancel()
+    far.cancel(error)
     this.#sink?.fail(error)
   }
 
@@ -73,10 +78,4 @@ class DuplexTunnel implements Tunnel, Deadline {
     this.#waiting = this.#far.halfClosed ? this.#clock.halfClosed : this.#clock.idle
     if (!this.#far.closed) this.#waiting?.add(this)
   }
-}
-
-/** Ends a tunnel that nobody will use. */
-export function dropTunnel(tunnel: Tunnel, error: ProxyError): void {
-  const nothing: Source = { length: null, start: () => ({ pause() {}, resume() {}, cancel() {} }) }
-  tunnel.splice(nothing, { write: () => true, end() {}, fail() {} }).cancel(error)
 }

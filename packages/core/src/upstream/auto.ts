@@ -32,10 +32,10 @@ export function autoConnector(options: ConnectorOptions, makeHttp1: () => Connec
     send: (request, receiver) => chosen().send(request, receiver),
     // A tunnel over HTTP/1.1 works with any server that has one; extended CONNECT works with few.
     open: (request, receiver) => http().open!(request, receiver),
+    connections: () => chosen().connections!(),
     get expects() {
       return Date.now() >= http1Until
     },
-    connections: () => http1?.connections?.() ?? { open: http2.sessions, idle: 0, waiting: 0 },
     close: () => Promise.all([http1?.close(), http2.close()]).then(() => {}),
     destroy: () => Promise.all([http1?.destroy(), http2.destroy()]).then(() => {}),
   }

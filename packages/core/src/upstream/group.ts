@@ -314,7 +314,7 @@ export class Group implements Upstream {
 
 function connectorTo(spec: TargetSpec, address: string | null, settings: ConnectSettings): Connector {
   const name = settings.tls.servername ?? (isIP(spec.hostname) === 0 ? spec.hostname : null)
-  return connectorFor(settings.protocol, {
+  return connectorFor({
     ...settings,
     origin: spec.origin,
     serverName: spec.secure ? name : null,

@@ -38,28 +38,16 @@ export interface UpstreamOptions {
   /** Told of every change of a target's state. Must not throw. */
   onChange?: (event: GroupEvent) => void
   /**
-   * How targets are spoken to. `'h1'` (default): HTTP/1.1. `'h2'`: HTTP/2 over TLS, for `https:` targets; `'h2c'`: HTTP/2
-   * without TLS by prior knowledge, for `http:` and `unix:` targets. `'auto'`: for `https:`, what the target chooses in the
-   * handshake (ALPN, RFC 7301), HTTP/1.1 for the others.
+   * How targets are spoken to. `'h1'` (default): HTTP/1.1. `'h2'`: HTTP/2 over TLS, for `https:` targets. `'h2c'`: HTTP/2
+   * without TLS by prior knowledge, for `http:` and `unix:` targets. `'auto'`: for `https:` what the target chooses in the
+   * handshake (ALPN, RFC 7301), for the others HTTP/1.1. See docs/protocols.md.
    */
   protocol?: UpstreamProtocol
   /** Bounds of HTTP/2 sessions, where those are used. */
-  http2?: {
-    /** Requests at a time on one session; the target's own limit holds too. Default 100. */
-    streams?: number
-    /** How long a session without requests is kept, in ms. Default 60 000. */
-    idle?: number
-    /**
-     * Silence on a session with open requests, in ms, after which a PING asks whether it lives; 0 (default) asks only when
-     * a request has timed out. gRPC servers take more than a PING in five minutes for abuse.
-     */
-    pingAfter?: number
-    /** How long the answer to a PING may take, in ms; then the session is closed and its requests fail. Default 5000. */
-    pingTimeout?: number
-  }
-  /** Tunnels (WebSocket and other upgrades) to each target at most, on HTTP/1.1; more are answered 503. Default 16 384. */
+  http2?: Http2UpstreamOptions
+  /** Tunnels (WebSocket and other upgrades) to each target over HTTP/1.1 at most; more are answered 503. Default 16 384. */
   tunnels?: number
-  /** Connections kept to each target at most; sessions with HTTP/2. Default 128. */
+  /** Connections kept to each target at most; with HTTP/2: sessions. Default 128. */
   connections?: number
   /**
    * HTTP/1.1 connections to each target that are opened at once, before the first request; at most `connections`. Default 0.
@@ -87,6 +75,21 @@ export interface UpstreamOptions {
     tunnel?: number
   }
   tls?: TlsOptions
+}
+
+/** Options of {@link UpstreamOptions.http2}. */
+export interface Http2UpstreamOptions {
+  /** Requests at a time on one session; the target's own limit holds too. Default 100. */
+  streams?: number
+  /** How long a session without requests is kept, in ms. Default 60 000. */
+  idle?: number
+  /**
+   * Silence on a session with open requests, in ms, after which a PING asks whether it lives; 0 (default) asks only when a
+   * request has timed out. Many gRPC servers take more than a PING in five minutes for abuse.
+   */
+  pingAfter?: number
+  /** How long the answer to a PING may take, in ms; then the session is closed and its requests fail. Default 5000. */
+  pingTimeout?: number
 }
 
 /** TLS to `https:` targets. Verification can't be turned off. */

@@ -4,6 +4,7 @@ import type { ConfigFault } from '../errors.ts'
 import { Http1Opener } from '../upgrade/http1-upstream.ts'
 import { TunnelClock } from '../upgrade/tunnel.ts'
 import { autoConnector } from './auto.ts'
+import { onlyKnown } from './check-options.ts'
 import type { Connector } from './connector.ts'
 import { http2Connector } from './h2/connector.ts'
 import { openSocket } from './h2/dial.ts'
@@ -15,7 +16,12 @@ export type UpstreamProtocol = 'h1' | 'h2' | 'h2c' | 'auto'
 
 /** Settings of one target for any protocol. Milliseconds. */
 export interface ConnectorOptions extends UndiciOptions {
+  readonly protocol: UpstreamProtocol
   readonly http2: Http2Settings
+  /** Silence allowed on a tunnel; 0 for any. */
+  readonly tunnelIdle: number
+  /** Tunnels at a time on connections of their own. */
+  readonly tunnels: number
 }
 
 /** Bounds of HTTP/2 sessions, complete. */
@@ -27,11 +33,12 @@ export interface Http2Settings {
 }
 
 /** The connector for a target. */
-export function connectorFor(protocol: UpstreamProtocol, options: ConnectorOptions): Connector {
-  const secure = options.origin.startsWith('https:')
-  if (protocol === 'h2' || protocol === 'h2c')
-    return http2Connector({ ...options, ...options.http2, protocol })
-  if (protocol === 'auto' && secure) return autoConnector(options, () => http1Connector(options))
+export function connectorFor(options: ConnectorOptions): Connector {
+  const { protocol, http2 } = options
+  if (protocol === 'h2' || protocol === 'h2c') return http2Connector({ ...options, ...http2, protocol })
+  if (protocol === 'auto' && options.origin.startsWith('https:')) {
+    return autoConnector(options, () => http1Connector(options))
+  }
   return http1Connector(options)
 }
 
@@ -51,10 +58,9 @@ function http1Connector(options: ConnectorOptions): Connector {
     clock: new TunnelClock(options.tunnelIdle),
   })
   return {
-    send: (request, receiver) => requests.send(request, receiver),
+    ...requests,
     open: (request, receiver) => opener.open(request, receiver),
-    connections: () => requests.connections!(),
-    close: () => requests.close(),
+    close: () => Promise.all([requests.close(), opener.close()]).then(() => {}),
     destroy() {
       opener.destroy()
       return requests.destroy()
@@ -69,33 +75,29 @@ export function checkProtocol(
   faults: ConfigFault[],
 ): UpstreamProtocol {
   const { protocol = 'h1', targets } = options
-  const scheme = protocol === 'h2' ? 'https:' : protocol === 'h2c' ? 'http:' : null
   if (!['h1', 'h2', 'h2c', 'auto'].includes(protocol)) {
     const fix = "Write 'h1', 'h2', 'h2c' or 'auto'."
     faults.push({ place: `${place}.protocol`, problem: `'${String(protocol)}' is unknown`, fix })
-  } else if (scheme && Array.isArray(targets) && !targets.every(target => fits(target, scheme))) {
-    const problem = `a target's scheme does not fit '${protocol}'`
-    const fix = "'h2' is for https: targets, 'h2c' for http: and unix: targets."
-    faults.push({ place: `${place}.protocol`, problem, fix })
+  } else if ((protocol === 'h2' || protocol === 'h2c') && Array.isArray(targets)) {
+    const secure = protocol === 'h2'
+    const fits = (target: unknown): boolean => {
+      const url = typeof target === 'string' ? target : (target as { url?: unknown } | null)?.url
+      return typeof url !== 'string' || /^https:/i.test(url) === secure
+    }
+    if (!targets.every(fits)) {
+      const problem = `a target's scheme does not fit '${protocol}'`
+      const fix = "'h2' is for https: targets, 'h2c' for http: and unix: targets."
+      faults.push({ place: `${place}.protocol`, problem, fix })
+    }
   }
   return protocol
-}
-
-function fits(target: UpstreamOptions['targets'][number], scheme: string): boolean {
-  const url = String(typeof target === 'string' ? target : target?.url)
-  return url.startsWith(scheme) || (scheme === 'http:' && url.startsWith('unix:'))
 }
 
 /** Checks and completes the bounds of HTTP/2. */
 export function http2Settings(options: UpstreamOptions, place: string, faults: ConfigFault[]): Http2Settings {
   const { http2 = {} } = options
   const at = `${place}.http2`
-  for (const name of Object.keys(http2)) {
-    if (!['streams', 'idle', 'pingAfter', 'pingTimeout'].includes(name)) {
-      const fix = "Write 'streams', 'idle', 'pingAfter' or 'pingTimeout'."
-      faults.push({ place: `${at}.${name}`, problem: 'there is no such option', fix })
-    }
-  }
+  onlyKnown(at, http2, ['streams', 'idle', 'pingAfter', 'pingTimeout'], faults)
   return {
     streams: assertWhole(`${at}.streams`, http2.streams ?? 100, 1, 10_000, faults),
     sessionIdle: assertMilliseconds(`${at}.idle`, http2.idle ?? 60_000, 1, faults),

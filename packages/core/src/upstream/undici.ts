@@ -28,10 +28,6 @@ export interface UndiciOptions {
   readonly socketPath: string | null
   /** Connections that are opened at once. */
   readonly warm: number
-  /** Silence allowed on a tunnel; 0 for any. */
-  readonly tunnelIdle: number
-  /** Tunnels at a time on connections of their own. */
-  readonly tunnels: number
 }
 
 /** A bounded pool of keep-alive connections to one target. */

@@ -69,7 +69,8 @@ const OPTIONS = [
 ]
 
 /**
- * Makes a group of targets, with verified certificates for `https:`. See docs/upstreams.md and docs/health.md.
+ * Makes a group of targets. HTTP/1.1 or HTTP/2, with verified certificates for `https:`. See docs/upstreams.md,
+ * docs/health.md and docs/protocols.md.
  * @example const api = upstream({ name: 'api', targets: ['http://127.0.0.1:3000'] })
  * @throws ConfigError with every fault.
  */

@@ -8,4 +8,6 @@ export interface Serving {
   readonly draining: boolean
   /** Ends answers that their clients do not take; `null` for no limit. */
   readonly stalls: Deadlines | null
+  /** Tunnels that are open. */
+  tunnels: number
 }

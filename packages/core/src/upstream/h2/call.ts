@@ -88,10 +88,12 @@ export class Http2Call implements Call, Sink, Deadline {
     const { request } = this
     const { body, upgrade } = request
     const whole = body === null && upgrade === undefined
+    // Node ends a stream before it resets it: only one that waits for trailers is not whole to the target then.
+    const waitForTrailers = !whole
     let stream: ClientHttp2Stream
     try {
       const fields = requestFields(request, this.#owner.scheme)
-      stream = session.request(fields, { endStream: whole, waitForTrailers: body !== null })
+      stream = session.request(fields, { endStream: whole, waitForTrailers })
     } catch (cause) {
       return this.#notSent(session, cause)
     }
@@ -222,8 +224,9 @@ export class Http2Call implements Call, Sink, Deadline {
     if (this.request.upgrade !== undefined && status >= 200 && status < 300) {
       this.#disarm()
       this.over = true
-      this.#owner.onOver(this)
-      this.receiver.onTunnel?.(fields, tunnelTo(stream, this.request.upgrade, this.#owner.clock))
+      const tunnel = tunnelTo(stream, this.request.upgrade, this.#owner.clock)
+      tunnel.onClose(() => this.#owner.onOver(this))
+      this.receiver.onTunnel?.(fields, tunnel)
       return
     }
     const ended = (flags & NGHTTP2_FLAG_END_STREAM) !== 0

@@ -76,6 +76,12 @@ class Pool implements Http2Connector, SessionOwner, CallOwner {
     return taken
   }
 
+  connections(): { open: number; idle: number; waiting: number } {
+    let idle = 0
+    for (const session of this.#sessions) if (session.state === 'open' && session.streams === 0) idle++
+    return { open: this.sessions, idle, waiting: this.#queue.length }
+  }
+
   close(): Promise<void> {
     this.#closed = true
     return new Promise(resolve => {

@@ -1,10 +1,9 @@
 /** A connected socket on which HTTP/2 was agreed. */
-import { connect as connectTcp, isIP, type LookupFunction, type Socket } from 'node:net'
+import { connect as connectTcp, type Socket } from 'node:net'
 import { connect as connectTls, type TLSSocket } from 'node:tls'
 import { ProxyError } from '../../errors.ts'
 import { isLocalhost, lookupLocalhost } from '../dns/localhost.ts'
 import { upstreamFailure } from '../failures.ts'
-import type { TlsOptions } from '../options.ts'
 import type { UndiciOptions } from '../undici.ts'
 import type { Http2Options } from './options.ts'
 
@@ -46,33 +45,34 @@ export function dial(options: Http2Options, listener: Dialled): () => void {
   }
 }
 
-/** TCP or TLS to a target's origin, with the name that the target is known by and certificates verified. */
+/** TCP, TLS or a Unix socket to a target, with the name that it is known by and its certificate verified. */
 export function openSocket(
   options: UndiciOptions,
   protocols: string[] | null,
   allowHalfOpen = false,
 ): Socket {
   const { protocol, hostname, port } = new URL(options.origin)
-  const host = hostname.replace(/^\[|\]$/g, '')
+  const { address, socketPath, serverName, tls } = options
+  if (socketPath !== null) return connectTcp({ path: socketPath, allowHalfOpen })
   const secure = protocol === 'https:'
-  const { address, socketPath, tls } = options
-  const where =
-    socketPath === null
-      ? { host: address ?? host, port: port === '' ? (secure ? 443 : 80) : Number(port), ...lookupOf(host) }
-      : { path: socketPath }
-  const settings = { ...where, keepAlive: true, noDelay: true, allowHalfOpen }
-  if (!secure) return connectTcp(settings)
+  const host = hostname.replace(/^\[|\]$/g, '')
+  const where = {
+    host: address ?? host,
+    port: port === '' ? (secure ? 443 : 80) : Number(port),
+    keepAlive: true,
+    noDelay: true,
+    allowHalfOpen,
+    ...(isLocalhost(host) ? { lookup: lookupLocalhost } : {}),
+  }
+  if (!secure) return connectTcp(where)
+  const { servername: _, ...given } = tls
   return connectTls({
-    ...(tls as Omit<TlsOptions, 'ca'>),
-    ...settings,
+    ...where,
+    ...(given as object),
     ...(protocols ? { ALPNProtocols: protocols } : {}),
     // No SNI for addresses (RFC 6066, 3); the certificate is then checked against the address.
-    servername: options.serverName ?? (isIP(host) ? '' : host),
+    servername: serverName ?? '',
   })
-}
-
-function lookupOf(host: string): { lookup?: LookupFunction } {
-  return isLocalhost(host) ? { lookup: lookupLocalhost } : {}
 }
 
 function open(options: Http2Options): Socket {

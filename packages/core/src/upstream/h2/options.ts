@@ -1,8 +1,8 @@
 /** What an HTTP/2 connector needs to know. */
-import type { UndiciOptions } from '../undici.ts'
+import type { ConnectorOptions } from '../protocol.ts'
 
 /** How a target is spoken to. Made by `upstream()`; milliseconds and bytes. */
-export interface Http2Options extends UndiciOptions {
+export interface Http2Options extends Omit<ConnectorOptions, 'protocol' | 'http2'> {
   /** `h2`: TLS with ALPN. `h2c`: plain, by prior knowledge (RFC 9113, 3.3). */
   readonly protocol: 'h2' | 'h2c'
   /** Requests at a time on one session; the target's own limit holds too. */
