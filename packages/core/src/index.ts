@@ -33,6 +33,7 @@ export { readTarget, type Target as RequestTarget, type TargetFault } from './he
 export { canonicalAddress } from './net/address.ts'
 export { cidrMatcher } from './net/cidr.ts'
 export { type AccessLogOptions, accessLog } from './observe/access-log.ts'
+export { type Metrics, type MetricsOptions, type MetricsState, metrics } from './observe/metrics/metrics.ts'
 export type {
   App,
   Awaitable,
@@ -64,7 +65,26 @@ export { type PipelineOptions, pipeline } from './pipeline/pipeline.ts'
 export { type Subrequest, type SubrequestOptions, subrequest } from './pipeline/subrequest.ts'
 export type { ForwardedMode } from './proxy/forwarded.ts'
 export { type ProxyOptions, proxy } from './proxy/proxy.ts'
+export type { RetryOptions } from './proxy/retry-options.ts'
 export { type ReplyOptions, refuse, reply } from './reply.ts'
 export { type Attached, type AttachOptions, attach } from './transport/node/attach.ts'
 export { type HandlerOptions, type NodeHandler, toHandler } from './transport/node/handler.ts'
-export { type Target, type Upstream, type UpstreamOptions, upstream } from './upstream/upstream.ts'
+export { type NodeUpgradeHandler, toUpgradeHandler } from './transport/node/upgrade.ts'
+export type { HashKey } from './upstream/balance/consistent-hash.ts'
+export type { ResolvedAddress, Resolver } from './upstream/dns/resolver.ts'
+export type { ChangeReason, GroupEvent, GroupStats, TargetState, TargetStats } from './upstream/events.ts'
+export type {
+  Balance,
+  CheckOptions,
+  DnsOptions,
+  Http2UpstreamOptions,
+  PassiveOptions,
+  TlsOptions,
+  UpstreamHealthOptions,
+  UpstreamOptions,
+} from './upstream/options.ts'
+export type { UpstreamProtocol } from './upstream/protocol.ts'
+export type { StickyOptions } from './upstream/sticky.ts'
+export type { Target } from './upstream/target.ts'
+export type { TargetOptions } from './upstream/target-url.ts'
+export { type Upstream, upstream } from './upstream/upstream.ts'

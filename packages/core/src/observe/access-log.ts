@@ -114,6 +114,9 @@ function lineOf(
   line.in = outcome.bytesReceived
   line.out = outcome.bytesSent
   line.ms = Math.round(outcome.duration * 1000) / 1000
+  if (outcome.upstream) line.upstream = outcome.upstream
+  if (outcome.target) line.target = outcome.target
+  if (outcome.attempts > 1) line.attempts = outcome.attempts
   if (outcome.filter !== null) line.filter = outcome.filter
   if (outcome.reason !== null) line.reason = outcome.reason
   if (typeof state.waf?.line === 'string' && state.waf.line !== '')

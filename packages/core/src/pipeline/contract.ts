@@ -166,6 +166,12 @@ export interface Outcome {
   readonly reason: string | null
   /** Who failed, in which phase, and how; `null` when nothing did. */
   readonly error: ProxyError | null
+  /** Name of the upstream that was asked; `null` when none was. */
+  readonly upstream: string | null
+  /** Label of the target that was asked last; of a bounded set. */
+  readonly target: string | null
+  /** Attempts to reach a target; 0 when none was made. */
+  readonly attempts: number
   /** Bytes of request and reply body that passed. */
   readonly bytesReceived: number
   readonly bytesSent: number

@@ -12,6 +12,7 @@ import { type Extras, serveHttp1 } from './http1.ts'
 import { expectationFailed, serveHttp2 } from './http2.ts'
 import { refuseBytes, refuseConnect } from './refusals.ts'
 import type { Serving } from './serving.ts'
+import { serveTunnels } from './upgrade.ts'
 
 const LONGEST_TIMER = 2_147_483_647
 
@@ -35,10 +36,12 @@ export interface AttachOptions {
 export interface Attached {
   /** True from the first call of `drain()`. `/readyz` answers 503 then. */
   readonly draining: boolean
+  /** WebSockets and other tunnels that are open. */
+  readonly tunnels: number
   /**
    * Stops accepting, finishes what runs within `timeout` ms (default: the option), then closes the rest.
    * HTTP/1.1 answers carry `Connection: close`, HTTP/2 sessions get GOAWAY; connections that stay silent for a second are
-   * closed. Resolves when the last connection is gone. Only the first call's `timeout` counts; one that no timer can hold
+   * closed; tunnels live until the limit. Resolves when the last connection is gone. Only the first call's `timeout` counts; one that no timer can hold
    * (`Infinity`) is about 25 days.
    * @throws ConfigError for a timeout that is negative or no number.
    */
@@ -72,15 +75,19 @@ export function attach(server: Server, app: App, options: AttachOptions = {}): A
   }
   if (faults.length > 0) throw new ConfigError(faults)
 
-  const state = { app, draining: false, stalls: patience > 0 ? new Deadlines(patience) : null }
+  const state = { app, draining: false, stalls: patience > 0 ? new Deadlines(patience) : null, tunnels: 0 }
   const connections = new Connections()
   connections.watch(server, idle)
   tune(server)
   serve(server, state)
+  serveTunnels(server, state)
   let drained: Promise<void> | null = null
   return {
     get draining() {
       return state.draining
+    },
+    get tunnels() {
+      return state.tunnels
     },
     drain(timeout = limit) {
       const most = drainLimit(timeout)

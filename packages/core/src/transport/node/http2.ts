@@ -7,13 +7,14 @@ import type { Peer, Source } from '../../pipeline/contract.ts'
 import { Http2Link } from './link2.ts'
 import { RequestBody } from './request-body.ts'
 import { openExchange, type Serving } from './serving.ts'
+import { ConnectLink } from './upgrade2.ts'
 
 const SESSION = Symbol('session')
 
 /** What is kept of a session. */
 interface Session2 {
   readonly peer: Peer
-  readonly links: Set<Http2Link>
+  readonly links: Set<{ closed(): void }>
 }
 
 type Owner = ServerHttp2Session & { [SESSION]?: Session2 }
@@ -44,7 +45,8 @@ export function serveHttp2(
   const headers = new HeaderList(raw.slice(2 * pseudoCount(raw)))
   const { head, fault } = judgeHead(
     {
-      method: pseudo[':method'] ?? '',
+      // Gates and routes see an extended CONNECT as the GET with `Upgrade` that it replaces (RFC 8441, 5).
+      method: pseudo[':protocol'] === undefined ? (pseudo[':method'] ?? '') : 'GET',
       target: extras.target ?? pseudo[':path'] ?? (pseudo[':method'] === 'CONNECT' ? '*' : ''),
       version: '2.0',
       headers,
@@ -54,6 +56,11 @@ export function serveHttp2(
     },
     serving.app.trusts,
   )
+  if (head.upgrade !== null) {
+    const connect = new ConnectLink(serving, stream, links)
+    connect.begin(openExchange(serving.app, head, null, connect, extras.fault ?? fault))
+    return
+  }
   const given = extras.given ?? null
   let body: RequestBody | null = null
   let refusal = extras.fault ?? fault
@@ -63,6 +70,8 @@ export function serveHttp2(
   if (given === null && !stream.readableEnded && !stream.endAfterHeaders) {
     body = new RequestBody(stream, lengthOf(headers), waits ? () => sendContinue(stream) : null)
   }
+  // Where the body looks for them when it has ended, as with node:http.
+  if (body) stream.once('trailers', (...[, , raw]: unknown[]) => Object.assign(stream, { rawTrailers: raw }))
   const link = new Http2Link(serving, stream, head.method, body, links)
   link.begin(openExchange(serving.app, head, given ?? body, link, refusal))
 }

@@ -28,7 +28,7 @@ export class Http2Link implements ClientLink, Sink {
   readonly #method: string
   readonly #body: RequestBody | null
   /** All exchanges of the session. */
-  readonly #links: Set<Http2Link>
+  readonly #links: Set<{ closed(): void }>
   #exchange!: OpenExchange
   #reply: Reply | null = null
   #flow: Flow | null = null
@@ -49,7 +49,7 @@ export class Http2Link implements ClientLink, Sink {
     stream: ServerHttp2Stream,
     method: string,
     body: RequestBody | null,
-    links: Set<Http2Link>,
+    links: Set<{ closed(): void }>,
   ) {
     this.#serving = serving
     this.#stream = stream
