@@ -29,6 +29,7 @@ export { type TraceContextOptions, type TraceState, traceContext } from './gates
 export { type UriLengthOptions, uriLength } from './gates/uri-length.ts'
 export { HeaderList, isFieldName, isFieldValue } from './headers/list.ts'
 export { type AccessLogOptions, accessLog } from './observe/access-log.ts'
+export { type Metrics, type MetricsOptions, type MetricsState, metrics } from './observe/metrics/metrics.ts'
 export type {
   App,
   Awaitable,

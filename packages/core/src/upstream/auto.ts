@@ -32,7 +32,7 @@ export function autoConnector(options: ConnectorOptions, makeHttp1: () => Connec
     send: (request, receiver) => chosen().send(request, receiver),
     // A tunnel over HTTP/1.1 works with any server that has one; extended CONNECT works with few.
     open: (request, receiver) => http().open!(request, receiver),
-    connections: () => http2.connections!(),
+    connections: () => chosen().connections!(),
     get expects() {
       return Date.now() >= http1Until
     },

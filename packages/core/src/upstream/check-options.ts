@@ -98,7 +98,7 @@ export function checkBalance(
   slowStart: boolean,
   faults: ConfigFault[],
 ): Balancer {
-  const balance = given ?? (hasWeights ? 'weighted' : 'round-robin')
+  const balance = given !== undefined ? given : hasWeights ? 'weighted' : 'round-robin'
   switch (balance) {
     case 'round-robin':
       if (hasWeights) {
@@ -190,7 +190,7 @@ export function checkDns(
       `${place}.dns.minimum`,
       options.minimum ?? Math.min(1000, interval),
       1,
-      interval,
+      Math.max(1, interval),
       faults,
     ),
     timeout: assertMilliseconds(`${place}.dns.timeout`, options.timeout ?? 5000, 1, faults),

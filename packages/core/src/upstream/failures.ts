@@ -50,9 +50,11 @@ function codeOf(error: unknown, sent: boolean): FailureCode {
   return code === 'ETIMEDOUT' ? 'connect-timeout' : 'connect-failed'
 }
 
-/** Happy Eyeballs reports one error an address: the last tells as much as any. */
+/** Happy Eyeballs reports one error an address: the last that says something, or the last. */
 function innermost(error: unknown): unknown {
-  return error instanceof AggregateError && error.errors.length > 0 ? error.errors.at(-1) : error
+  if (!(error instanceof AggregateError) || error.errors.length === 0) return error
+  const known = error.errors.filter(one => Object.hasOwn(BY_CODE, textOf(one, 'code')))
+  return known.at(-1) ?? error.errors.at(-1)
 }
 
 function textOf(error: unknown, key: 'code' | 'name'): string {

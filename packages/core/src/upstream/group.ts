@@ -121,13 +121,14 @@ export class Group implements Upstream {
   }
 
   stats(): GroupStats {
+    const ready = new Set(this.#ready)
     return {
       name: this.name,
       panic: this.#panic,
       targets: this.#endpoints().map(endpoint => ({
         target: endpoint.label,
         state: stateOf(endpoint),
-        used: this.#ready.includes(endpoint),
+        used: ready.has(endpoint),
         weight: endpoint.weight,
         inFlight: endpoint.inFlight,
         requests: endpoint.requests,

@@ -49,7 +49,9 @@ export interface UpstreamOptions {
   tunnels?: number
   /** Connections kept to each target at most; with HTTP/2: sessions. Default 128. */
   connections?: number
-  /** Connections to each target that are opened at once, before the first request; at most `connections`. Default 0. */
+  /**
+   * HTTP/1.1 connections to each target that are opened at once, before the first request; at most `connections`. Default 0.
+   */
   warm?: number
   /** Requests that may wait for a connection to a target, beyond those; more are answered 503. Default 1024. */
   queue?: number

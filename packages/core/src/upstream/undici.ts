@@ -4,6 +4,7 @@ import { latin1 } from '../body/latin1.ts'
 import { toReadable } from '../body/readable.ts'
 import { ProxyError } from '../errors.ts'
 import type { Call, Connector, OutgoingRequest, Receiver } from './connector.ts'
+import { isLocalhost, lookupLocalhost } from './dns/localhost.ts'
 import { staleSocket, upstreamFailure } from './failures.ts'
 import type { TlsOptions } from './options.ts'
 import { TrackedClient, type TrackedHandler } from './tracked-client.ts'
@@ -100,6 +101,7 @@ function connectTo(options: UndiciOptions): buildConnector.connector {
     ...(tls as Omit<TlsOptions, 'servername' | 'ca'>),
     timeout: options.connectTimeout,
     ...(socketPath === null ? {} : { socketPath }),
+    ...(isLocalhost(new URL(options.origin).hostname) ? { lookup: lookupLocalhost } : {}),
   })
   // No SNI for addresses (RFC 6066, 3); the certificate is then checked against the address.
   const fixed = { servername: options.serverName ?? '', ...(address === null ? {} : { hostname: address }) }

@@ -186,6 +186,18 @@ describe('consistent hash', () => {
     expect(others).toEqual(['a', 'b', 'c', 'd'])
   })
 
+  test('a function that throws or gives something else gives no key', () => {
+    const ready = named('a', 'b', 'c')
+    for (const by of [() => 7, () => null, () => '']) {
+      const balancer = consistentHash(by as never, roundRobin())
+      expect(Array.from({ length: 3 }, () => balancer.pick(ready, testContext()).id).join('')).toBe('abc')
+    }
+    const broken = consistentHash(() => {
+      throw new Error('the key is broken')
+    }, roundRobin())
+    expect(Array.from({ length: 3 }, () => broken.pick(ready, testContext()).id).join('')).toBe('abc')
+  })
+
   test('an IPv6 client stays when it changes its address inside its network', () => {
     const ready = named('a', 'b', 'c', 'd')
     const balancer = consistentHash('address', roundRobin())

@@ -49,8 +49,19 @@ export function consistentHash(by: HashKey, otherwise: Balancer): Balancer {
 
 function keyReader(by: HashKey): (cx: Context) => string | undefined {
   if (by === 'address') return cx => addressKey(cx.request.clientAddress)
-  if (typeof by === 'function') return by
+  if (typeof by === 'function') return cx => guarded(by, cx)
   if ('cookie' in by) return cx => readCookie(cx.request.headers, by.cookie)
   const name = by.header.toLowerCase()
   return cx => cx.request.headers.get(name)
+}
+
+/** A function that throws or gives no text must not cost the request, least of all when it is sent again. */
+function guarded(by: (cx: Context) => unknown, cx: Context): string | undefined {
+  try {
+    const key = by(cx)
+    return typeof key === 'string' ? key : undefined
+  } catch (cause) {
+    process.emitWarning(cause instanceof Error ? cause : String(cause), 'PosternUpstreamWarning')
+    return undefined
+  }
 }

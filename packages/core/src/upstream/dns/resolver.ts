@@ -1,7 +1,8 @@
 /** Where addresses of a name come from. */
-import { promises as dns } from 'node:dns'
+import { promises as dns, type LookupAddress } from 'node:dns'
 import { isIP } from 'node:net'
 import { canonicalAddress } from '../../net/address.ts'
+import { isLocalhost, lookupLocalhost } from './localhost.ts'
 
 /** One address of a name. */
 export interface ResolvedAddress {
@@ -17,7 +18,12 @@ export type Resolver = (hostname: string) => Promise<readonly ResolvedAddress[]>
 export const MOST_ADDRESSES = 256
 
 /** The system's way: hosts file, search domains, name servers. It tells no TTL. */
-export const systemResolver: Resolver = hostname => dns.lookup(hostname, { all: true })
+export const systemResolver: Resolver = hostname =>
+  isLocalhost(hostname)
+    ? new Promise(resolve => {
+        lookupLocalhost(hostname, { all: true }, (_error, found) => resolve(found as LookupAddress[]))
+      })
+    : dns.lookup(hostname, { all: true })
 
 /** The name servers alone: A and AAAA with their TTL. One of the two families may be missing. */
 export const recordResolver: Resolver = async hostname => {

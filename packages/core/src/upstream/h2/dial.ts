@@ -2,6 +2,7 @@
 import { connect as connectTcp, type Socket } from 'node:net'
 import { connect as connectTls, type TLSSocket } from 'node:tls'
 import { ProxyError } from '../../errors.ts'
+import { isLocalhost, lookupLocalhost } from '../dns/localhost.ts'
 import { upstreamFailure } from '../failures.ts'
 import type { UndiciOptions } from '../undici.ts'
 import type { Http2Options } from './options.ts'
@@ -61,6 +62,7 @@ export function openSocket(
     keepAlive: true,
     noDelay: true,
     allowHalfOpen,
+    ...(isLocalhost(host) ? { lookup: lookupLocalhost } : {}),
   }
   if (!secure) return connectTcp(where)
   const { servername: _, ...given } = tls

@@ -53,6 +53,7 @@ export class Breaker {
   #trips = 0
   #closedAt = 0
   #takeBack: (() => void) | null = null
+  #stopped = false
 
   constructor(
     settings: BreakerSettings,
@@ -89,7 +90,7 @@ export class Breaker {
 
   /** Out with it, for a time that doubles with each trip. */
   trip(): void {
-    if (this.state === 'open') return
+    if (this.state === 'open' || this.#stopped) return
     const { backoff: first, maxBackoff } = this.#settings
     const now = this.#clock.now()
     if (this.state === 'closed' && now - this.#closedAt > maxBackoff) this.#trips = 0
@@ -102,8 +103,9 @@ export class Breaker {
     this.#go('open')
   }
 
-  /** No timer is left. */
+  /** No timer is left, and none is set again. */
   stop(): void {
+    this.#stopped = true
     this.#takeBack?.()
     this.#takeBack = null
   }
