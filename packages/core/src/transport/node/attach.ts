@@ -8,6 +8,7 @@ import { ConfigError, type ConfigFault, ProxyError } from '../../errors.ts'
 import type { App } from '../../pipeline/contract.ts'
 import { Deadlines } from '../../proxy/deadlines.ts'
 import { Connections, drainServer } from './drain.ts'
+import { checkHttp2Limits, type Http2Limits, hardenHttp2 } from './hardening.ts'
 import { type Extras, serveHttp1 } from './http1.ts'
 import { expectationFailed, serveHttp2 } from './http2.ts'
 import { refuseBytes, refuseConnect } from './refusals.ts'
@@ -30,6 +31,8 @@ export interface AttachOptions {
    * the upstream's request cancelled. It must take 128 KiB, or all that waits, in that time. Default 60 000; 0 for no limit.
    */
   sendTimeout?: number
+  /** What an HTTP/2 client may cost. */
+  http2?: Http2Limits
 }
 
 /** A server under an app. */
@@ -67,6 +70,7 @@ export function attach(server: Server, app: App, options: AttachOptions = {}): A
     faults,
   )
   const patience = assertMilliseconds('attach.sendTimeout', options.sendTimeout ?? 60_000, 0, faults)
+  const bounds = checkHttp2Limits(options.http2 ?? {}, faults)
   for (const event of ['request', 'stream']) {
     if (server.listeners(event).length > 0) {
       const fix = 'Attach to a server of its own, or mount toHandler(app) in yours.'
@@ -79,6 +83,7 @@ export function attach(server: Server, app: App, options: AttachOptions = {}): A
   const connections = new Connections()
   connections.watch(server, idle)
   tune(server)
+  hardenHttp2(server, bounds)
   serve(server, state)
   serveTunnels(server, state)
   let drained: Promise<void> | null = null
