@@ -8,7 +8,7 @@ import { isWithin, type Pattern, readPattern } from '../router/pattern.ts'
 import { Router } from '../router/router.ts'
 import type { ClientLink, OpenExchange, RequestHead, Source } from './contract.ts'
 import { Exchange } from './exchange.ts'
-import { type AnyFilter, type AnyHandler, flatten, makePlan, type Plan } from './plan.ts'
+import { type AnyFilter, type AnyHandler, flatten, makePlan, type Plan, stateKeys } from './plan.ts'
 
 /** One call on the builder. */
 export type Step =
@@ -198,7 +198,10 @@ function planFor(label: string, scope: Scope, handler: AnyHandler | null, faults
   }
   const seen = new Map<string, string>()
   for (const filter of scope.filters) {
-    for (const field of filter.state ? Object.keys(filter.state()) : []) {
+    checkState(filter, faults)
+    for (const field of filter.state ? stateKeys(filter.state) : []) {
+      // Symbols are the filter's own: nobody else can have the same.
+      if (typeof field !== 'string') continue
       const owner = seen.get(field)
       if (owner !== undefined) {
         const problem = `filters ${owner} and ${filter.name} both add the state field ${field}`
@@ -218,6 +221,24 @@ function checkFilter(filter: AnyFilter, faults: ConfigFault[]): void {
       place: 'use()',
       problem: 'a filter has no name',
       fix: 'Give it one; it appears in the log.',
+    })
+  }
+}
+
+function checkState(filter: AnyFilter, faults: ConfigFault[]): void {
+  if (!filter.state) return
+  const place = `filter ${filter.name}`
+  const fix = 'Return a new object with its state fields.'
+  if (faults.some(fault => fault.place === place)) return
+  try {
+    const state: unknown = filter.state()
+    if (typeof state === 'object' && state !== null) return
+    faults.push({ place, problem: `state() gives ${state === null ? 'null' : typeof state}`, fix })
+  } catch (error) {
+    faults.push({
+      place,
+      problem: `state() throws ${error instanceof Error ? error.message : 'something'}`,
+      fix,
     })
   }
 }

@@ -1,4 +1,5 @@
 /** One request to one target: receives its answer, and is the reply's body. */
+import type { Own } from '../body/guard.ts'
 import { ProxyError } from '../errors.ts'
 import type { HeaderList } from '../headers/list.ts'
 import type { Flow, Reply, Sink, Source } from '../pipeline/contract.ts'
@@ -12,7 +13,8 @@ import { isStream, replyFields } from './reply-head.ts'
 const HELD_BYTES = 65_536
 
 /** State of one attempt. Small replies are whole before anybody asks for them, and leave in one write. */
-export class Attempt implements Receiver, Source, Flow, Deadline {
+export class Attempt implements Receiver, Source, Flow, Deadline, Own {
+  readonly keepsTheRules = true
   readonly deadline: Deadline['deadline'] = noDeadline()
   length: number | null = null
   call: Call | null = null
