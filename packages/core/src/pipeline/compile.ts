@@ -1,14 +1,15 @@
 /** Turns what the builder collected into routers and plans, and reports every fault of it at once. */
-import { ConfigError, type ConfigFault, ProxyError } from '../errors.ts'
+import { ConfigError, type ConfigFault, type ProxyError } from '../errors.ts'
 import { hostOf, normaliseAuthority } from '../headers/authority.ts'
-import { slashView } from '../headers/target.ts'
 import { refuse, reply } from '../reply.ts'
 import { HostTable } from '../router/hosts.ts'
 import { isWithin, type Pattern, readPattern } from '../router/pattern.ts'
-import { Router } from '../router/router.ts'
+import { type PathReading, readingsBy } from '../router/readings.ts'
+import type { RouteEntry } from '../router/router.ts'
 import type { ClientLink, OpenExchange, RequestHead, Source } from './contract.ts'
 import { Exchange } from './exchange.ts'
 import { type AnyFilter, type AnyHandler, flatten, makePlan, type Plan, stateKeys } from './plan.ts'
+import { NO_PARAMS, Site } from './site.ts'
 
 /** One call on the builder. */
 export type Step =
@@ -28,19 +29,6 @@ interface Scope {
   readonly wrappers: readonly ((inner: AnyHandler) => AnyHandler)[]
 }
 
-interface Route {
-  readonly pattern: Pattern
-  readonly plan: Plan
-}
-
-/** All routes under one host name, and what answers the rest. */
-interface Site {
-  readonly routes: Route[]
-  fallback: Plan
-  router: Router<Plan>
-}
-
-const NO_PARAMS = Object.freeze({})
 const notFound: AnyHandler = () => refuse(404, 'not-found')
 const serverOptions: AnyHandler = () =>
   reply(204, null, { headers: { Allow: 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS' } })
@@ -53,11 +41,12 @@ export type Open = (
   fault: ProxyError | null,
 ) => OpenExchange
 
-/** Compiles a description. @throws ConfigError with every fault. */
-export function compile(root: Description): Open {
+/** Compiles a description; `readings` are what servers behind it may make of a path. @throws ConfigError with every fault. */
+export function compile(root: Description, readings: readonly PathReading[]): Open {
   const faults: ConfigFault[] = []
   const hosts = new HostTable<Site>()
-  const { site: anywhere, scope } = readSite(root, { filters: [], wrappers: [] }, '*', hosts, faults)
+  const reading: Reading = { hosts, otherReadings: readingsBy(readings), faults }
+  const { site: anywhere, scope } = readSite(root, { filters: [], wrappers: [] }, '*', true, reading)
   if (faults.length > 0) throw new ConfigError(faults)
 
   const options = makePlan('*', scope.filters, serverOptions)
@@ -65,54 +54,39 @@ export function compile(root: Description): Open {
 
   return function open(head, body, link, fault) {
     if (fault) return new Exchange(refusals, head, NO_PARAMS, body, link, fault)
+    if (head.path === '*') return new Exchange(options, head, NO_PARAMS, body, link, null)
     const site = hosts.size === 0 ? anywhere : (hosts.find(hostOf(head.authority)) ?? anywhere)
-    const { path } = head
-    if (path === '*') return new Exchange(options, head, NO_PARAMS, body, link, null)
-    // An upgrade by extended CONNECT is routed as the GET that it would be in HTTP/1.1 (RFC 8441, 5).
-    const method = head.upgrade !== null && head.method === 'CONNECT' ? 'GET' : head.method
-    const match = site.router.find(method, path)
-    const view = slashView(path)
-    if (view !== null && planOf(site.router.find(method, view)) !== planOf(match)) {
-      // A server that decodes %2F would find a resource whose route, and gates, are others than those that ran.
-      return new Exchange(site.fallback, head, NO_PARAMS, body, link, ambiguous())
-    }
-    if (match === null) return new Exchange(site.fallback, head, NO_PARAMS, body, link, null)
-    if (match === 'mismatch') {
-      const allow = site.router.allowed(path).join(', ')
-      const plan = makePlan(site.fallback.route, site.fallback.filters, () =>
-        refuse(405, 'method-not-allowed', { Allow: allow }),
-      )
-      return new Exchange(plan, head, NO_PARAMS, body, link, null)
-    }
-    return new Exchange(match.value, head, match.params, body, link, null)
+    const { plan, params, fault: refused } = site.find(head)
+    return new Exchange(plan, head, params, body, link, refused)
   }
 }
 
-function planOf(match: ReturnType<Router<Plan>['find']>): Plan | string | null {
-  return match === null || match === 'mismatch' ? match : match.value
-}
-
-function ambiguous(): ProxyError {
-  return new ProxyError({ source: 'client', phase: 'head', code: 'ambiguous-path' })
+/** What reading a description needs beside it. */
+interface Reading {
+  readonly hosts: HostTable<Site>
+  readonly otherReadings: (path: string) => string[] | null
+  readonly faults: ConfigFault[]
 }
 
 function readSite(
   description: Description,
   outer: Scope,
   label: string,
-  hosts: HostTable<Site> | null,
-  faults: ConfigFault[],
+  outermost: boolean,
+  reading: Reading,
 ): { site: Site; scope: Scope } {
-  const routes: Route[] = []
-  const scope = readSteps(description, outer, null, routes, hosts, faults)
-  const fallback = planFor(label, scope, description.handler, faults)
-  const router = new Router<Plan>(routes.map(route => route.pattern))
-  for (const { pattern, plan } of routes) {
-    const problem = router.add(pattern, plan)
-    if (problem)
-      faults.push({ place: `route ${pattern.text}`, problem, fix: 'Remove one, or change its pattern.' })
+  const routes: RouteEntry<Plan>[] = []
+  const scope = readSteps(description, outer, null, routes, outermost, reading)
+  const fallback = planFor(label, scope, description.handler, reading.faults)
+  const site = new Site(routes, fallback, reading.otherReadings)
+  for (const { pattern, problem } of site.router.problems) {
+    reading.faults.push({
+      place: `route ${pattern.text}`,
+      problem,
+      fix: 'Remove one, or change its pattern.',
+    })
   }
-  return { site: { routes, fallback, router }, scope }
+  return { site, scope }
 }
 
 /** Walks the steps; filters and wrappers count for the routes that stand behind them. */
@@ -120,10 +94,11 @@ function readSteps(
   description: Description,
   outer: Scope,
   around: Pattern | null,
-  routes: Route[],
-  hosts: HostTable<Site> | null,
-  faults: ConfigFault[],
+  routes: RouteEntry<Plan>[],
+  outermost: boolean,
+  reading: Reading,
 ): Scope {
+  const { faults } = reading
   let scope = outer
   for (const step of description.steps) {
     if (step.kind === 'use') {
@@ -132,9 +107,9 @@ function readSteps(
     } else if (step.kind === 'wrap') {
       scope = { ...scope, wrappers: [...scope.wrappers, step.wrapper] }
     } else if (step.kind === 'route') {
-      readRoute(step.pattern, step.part, scope, around, routes, faults)
+      readRoute(step.pattern, step.part, scope, around, routes, reading)
     } else {
-      readHost(step.name, step.part, scope, hosts, faults)
+      readHost(step.name, step.part, scope, outermost, reading)
     }
   }
   return scope
@@ -145,9 +120,10 @@ function readRoute(
   part: Description,
   scope: Scope,
   around: Pattern | null,
-  routes: Route[],
-  faults: ConfigFault[],
+  routes: RouteEntry<Plan>[],
+  reading: Reading,
 ): void {
+  const { faults } = reading
   const place = `route ${text}`
   const pattern = readPattern(text)
   if (typeof pattern === 'string') {
@@ -158,19 +134,14 @@ function readRoute(
     const fix = `Nested patterns are whole paths: start with ${around.path.replace(/\/?\*.*$/, '')}/.`
     faults.push({ place, problem: `it lies outside the route around it, ${around.text}`, fix })
   }
-  const inner = readSteps(part, scope, pattern, routes, null, faults)
-  routes.push({ pattern, plan: planFor(text, inner, part.handler, faults) })
+  const inner = readSteps(part, scope, pattern, routes, false, reading)
+  routes.push({ pattern, value: planFor(text, inner, part.handler, faults) })
 }
 
-function readHost(
-  name: string,
-  part: Description,
-  scope: Scope,
-  hosts: HostTable<Site> | null,
-  faults: ConfigFault[],
-): void {
+function readHost(name: string, part: Description, scope: Scope, outermost: boolean, reading: Reading): void {
+  const { faults } = reading
   const place = `host ${name}`
-  if (hosts === null) {
+  if (!outermost) {
     faults.push({
       place,
       problem: 'it stands inside a route or host',
@@ -184,8 +155,9 @@ function readHost(
     faults.push({ place, problem: 'it is not a host name', fix })
     return
   }
-  const { site } = readSite(part, scope, name, null, faults)
-  if (!hosts.add(name, site)) faults.push({ place, problem: 'it is defined twice', fix: 'Merge the two.' })
+  const { site } = readSite(part, scope, name, false, reading)
+  if (!reading.hosts.add(name, site))
+    faults.push({ place, problem: 'it is defined twice', fix: 'Merge the two.' })
 }
 
 function planFor(label: string, scope: Scope, handler: AnyHandler | null, faults: ConfigFault[]): Plan {
@@ -210,8 +182,15 @@ function planFor(label: string, scope: Scope, handler: AnyHandler | null, faults
       seen.set(field, filter.name)
     }
   }
-  const wrapped = scope.wrappers.reduceRight((inner, wrapper) => wrapper(inner), handler ?? notFound)
-  return makePlan(label, scope.filters, wrapped)
+  const answers = handler ?? notFound
+  const wrapped = scope.wrappers.reduceRight((inner, wrapper) => {
+    const made = wrapper(inner)
+    if (typeof made === 'function') return made
+    const fix = 'Return the handler that takes the place of the inner one.'
+    faults.push({ place: label, problem: `a wrapper gives ${made === null ? 'null' : typeof made}`, fix })
+    return inner
+  }, answers)
+  return makePlan(label, scope.filters, wrapped, answers, scope.wrappers)
 }
 
 function checkFilter(filter: AnyFilter, faults: ConfigFault[]): void {

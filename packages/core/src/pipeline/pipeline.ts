@@ -3,6 +3,7 @@
 import type { ProxyError } from '../errors.ts'
 import { ConfigError } from '../errors.ts'
 import { cidrMatcher } from '../net/cidr.ts'
+import { ALL_READINGS, type PathReading } from '../router/readings.ts'
 import { inject } from '../transport/inject.ts'
 import { compile, type Description, type Step } from './compile.ts'
 import type {
@@ -26,6 +27,14 @@ export interface PipelineOptions {
    * decides `clientAddress` and `scheme`.
    */
   trust?: readonly string[] | ((address: string) => boolean)
+  /**
+   * What servers behind the edge may make of a path, beyond RFC 3986: `'encoded-slash'` (`%2F` is `/`), `'backslash'`
+   * (`\` and `%5C` are `/`), `'empty-segments'` (`//` is `/`), `'parameters'` (`;…` is cut off). A request is refused with
+   * 400 `ambiguous-path` when its path, read in any combination of these, belongs to a route whose filters, wrappers or
+   * handler it would not pass. Default: all of them. Leave out what no server behind the edge does: without
+   * `'encoded-slash'`, `/packages/:name` takes `@scope%2Fname` beside a handler that does not proxy.
+   */
+  readings?: readonly PathReading[]
 }
 
 const DESCRIPTION = Symbol('description')
@@ -42,17 +51,26 @@ interface Part extends App {
  * @throws ConfigError for an entry of `trust` that is no address.
  */
 export function pipeline(options: PipelineOptions = {}): Pipeline<object, object> {
-  return new Builder([], trustTest(options.trust)) as unknown as Pipeline<object, object>
+  return new Builder([], {
+    trusts: trustTest(options.trust),
+    readings: options.readings ?? ALL_READINGS,
+  }) as unknown as Pipeline<object, object>
+}
+
+/** Options of the outermost pipeline, checked. */
+interface Settings {
+  readonly trusts: (address: string) => boolean
+  readonly readings: readonly PathReading[]
 }
 
 class Builder {
   readonly #steps: readonly Step[]
   /** `null` inside a route or host: such a pipeline is compiled with the one around it. */
-  readonly #trusts: ((address: string) => boolean) | null
+  readonly #settings: Settings | null
 
-  constructor(steps: readonly Step[], trusts: ((address: string) => boolean) | null) {
+  constructor(steps: readonly Step[], settings: Settings | null) {
     this.#steps = steps
-    this.#trusts = trusts
+    this.#settings = settings
   }
 
   use(filter: AnyFilter): Builder {
@@ -77,16 +95,16 @@ class Builder {
 
   handle(handler: Handler | null = null): App {
     const description: Description = { steps: this.#steps, handler: handler as AnyHandler | null }
-    return this.#trusts === null ? partOf(description) : freeze(description, this.#trusts)
+    return this.#settings === null ? partOf(description) : freeze(description, this.#settings)
   }
 
   #with(step: Step): Builder {
-    return new Builder([...this.#steps, step], this.#trusts)
+    return new Builder([...this.#steps, step], this.#settings)
   }
 }
 
-function freeze(description: Description, trusts: (address: string) => boolean): App {
-  const open = compile(description)
+function freeze(description: Description, { trusts, readings }: Settings): App {
+  const open = compile(description, readings)
   const app: App = Object.freeze({
     trusts,
     open: (

@@ -24,9 +24,22 @@ export interface Hook<F> {
   readonly run: F
 }
 
+/** Handlers that only pass requests on to a server: where one stands, nothing but filters and wrappers decides. */
+const forwarding = new WeakSet<AnyHandler>()
+
+/** Marks a handler as one that only forwards. */
+export function markForwarding<H extends AnyHandler>(handler: H): H {
+  forwarding.add(handler)
+  return handler
+}
+
 /** Everything that a matched route needs. */
 export interface Plan {
   readonly route: string
+  /** What stands in front of the handler: filters and wrappers. */
+  readonly gates: ReadonlySet<object>
+  /** The handler without its wrappers. */
+  readonly answers: AnyHandler
   readonly filters: readonly AnyFilter[]
   readonly handler: AnyHandler
   readonly state: () => object
@@ -45,11 +58,29 @@ export interface Plan {
 
 const EMPTY: object = Object.freeze({})
 
-/** Flattens filters and a handler into a plan. */
-export function makePlan(route: string, filters: readonly AnyFilter[], handler: AnyHandler): Plan {
+/** True when a request that ran through `ran` has passed all that would have decided about it in `meant`. */
+export function covers(ran: Plan, meant: Plan): boolean {
+  if (ran === meant) return true
+  if (ran.answers !== meant.answers && !forwarding.has(meant.answers)) return false
+  for (const gate of meant.gates) if (!ran.gates.has(gate)) return false
+  return true
+}
+
+type AnyWrapper = (inner: AnyHandler) => AnyHandler
+
+/** Flattens filters and a handler into a plan; `answers` is the handler without the `wrappers`, which are applied already. */
+export function makePlan(
+  route: string,
+  filters: readonly AnyFilter[],
+  handler: AnyHandler,
+  answers: AnyHandler = handler,
+  wrappers: readonly AnyWrapper[] = [],
+): Plan {
   const makers = filters.flatMap(filter => (filter.state ? [filter.state] : []))
   return {
     route,
+    gates: new Set<object>([...filters, ...wrappers]),
+    answers,
     filters,
     handler,
     state: stateMaker(makers),

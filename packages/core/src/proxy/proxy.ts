@@ -12,6 +12,7 @@ import { ConfigError, type ConfigFault, ProxyError } from '../errors.ts'
 import { normaliseAuthority } from '../headers/authority.ts'
 import type { Context, Handler, Reply } from '../pipeline/contract.ts'
 import { Exchange } from '../pipeline/exchange.ts'
+import { markForwarding } from '../pipeline/plan.ts'
 import { failureReply, refuse } from '../reply.ts'
 import type { Target, Upstream } from '../upstream/upstream.ts'
 import { Attempt } from './attempt.ts'
@@ -48,7 +49,9 @@ export function proxy(upstream: Upstream, options: ProxyOptions = {}): Handler {
   const rules: ForwardRules = { forwarded, standard: forwardedHeader }
   const deadlines = upstream.totalTimeout > 0 ? new Deadlines(upstream.totalTimeout) : null
 
-  return function proxyHandler(context: Context): Reply | Promise<Reply> {
+  return markForwarding(proxyHandler)
+
+  function proxyHandler(context: Context): Reply | Promise<Reply> {
     const cx = context as Exchange
     if (!(cx instanceof Exchange))
       throw new TypeError('proxy() runs inside a pipeline: use app.inject() in tests')
