@@ -203,6 +203,8 @@ test.each([0.000001, 0.37, 1, 7, 999])('who waits for Retry-After at %d a second
 
 test('a rate that is missing or nearly nothing is one fault', () => {
   for (const perSecond of [undefined as never, 1e-300, Number.POSITIVE_INFINITY]) {
-    expect(() => rateLimit({ perSecond })).toThrow(/^rateLimit\.perSecond: .* is no number from[^\n]*$/)
+    expect(() => rateLimit({ perSecond })).toThrow(
+      /^rateLimit\.perSecond: (?:it is missing|.* is no number from)[^\n]*$/,
+    )
   }
 })

@@ -1,4 +1,5 @@
 /** Turns what the builder collected into routers and plans, and reports every fault of it at once. */
+import { kindOf } from '../config/check.ts'
 import { ConfigError, type ConfigFault, type ProxyError } from '../errors.ts'
 import { hostOf, normaliseAuthority } from '../headers/authority.ts'
 import { refuse, reply } from '../reply.ts'
@@ -6,6 +7,7 @@ import { HostTable } from '../router/hosts.ts'
 import { isWithin, type Pattern, readPattern } from '../router/pattern.ts'
 import { type PathReading, readingsBy } from '../router/readings.ts'
 import type { RouteEntry } from '../router/router.ts'
+import { checkFilter, checkState, partsOf } from './check-filter.ts'
 import type { ClientLink, OpenExchange, RequestHead, Source } from './contract.ts'
 import { Exchange } from './exchange.ts'
 import { type AnyFilter, type AnyHandler, flatten, makePlan, type Plan, stateKeys } from './plan.ts'
@@ -102,10 +104,21 @@ function readSteps(
   let scope = outer
   for (const step of description.steps) {
     if (step.kind === 'use') {
-      checkFilter(step.filter, faults)
-      scope = { ...scope, filters: [...scope.filters, ...flatten([step.filter])] }
+      const filters = [step.filter, ...partsOf(step.filter)]
+      if (filters.every(filter => checkFilter(filter, faults))) {
+        scope = { ...scope, filters: [...scope.filters, ...flatten([step.filter])] }
+      }
     } else if (step.kind === 'wrap') {
-      scope = { ...scope, wrappers: [...scope.wrappers, step.wrapper] }
+      if (typeof step.wrapper === 'function')
+        scope = { ...scope, wrappers: [...scope.wrappers, step.wrapper] }
+      else {
+        const problem = `the wrapper is ${kindOf(step.wrapper)}, not a function`
+        faults.push({
+          place: 'wrap()',
+          problem,
+          fix: 'Pass inner => cx => inner(cx), or what a wrapper of a package gives.',
+        })
+      }
     } else if (step.kind === 'route') {
       readRoute(step.pattern, step.part, scope, around, routes, reading)
     } else {
@@ -124,7 +137,7 @@ function readRoute(
   reading: Reading,
 ): void {
   const { faults } = reading
-  const place = `route ${text}`
+  const place = typeof text === 'string' ? `route ${text}` : 'route()'
   const pattern = readPattern(text)
   if (typeof pattern === 'string') {
     faults.push({ place, problem: pattern, fix: 'Write a pattern like GET /users/:id or /files/*rest.' })
@@ -140,7 +153,7 @@ function readRoute(
 
 function readHost(name: string, part: Description, scope: Scope, outermost: boolean, reading: Reading): void {
   const { faults } = reading
-  const place = `host ${name}`
+  const place = typeof name === 'string' ? `host ${name}` : 'host()'
   if (!outermost) {
     faults.push({
       place,
@@ -149,8 +162,8 @@ function readHost(name: string, part: Description, scope: Scope, outermost: bool
     })
     return
   }
-  const bare = name.startsWith('*.') ? name.slice(2) : name
-  if (normaliseAuthority(bare, 'http') !== bare || hostOf(bare) !== bare) {
+  const bare = String(name).startsWith('*.') ? name.slice(2) : name
+  if (typeof name !== 'string' || normaliseAuthority(bare, 'http') !== bare || hostOf(bare) !== bare) {
     const fix = 'Write it in lower case and without a port: example.com or *.example.com.'
     faults.push({ place, problem: 'it is not a host name', fix })
     return
@@ -160,10 +173,10 @@ function readHost(name: string, part: Description, scope: Scope, outermost: bool
     faults.push({ place, problem: 'it is defined twice', fix: 'Merge the two.' })
 }
 
-function planFor(label: string, scope: Scope, handler: AnyHandler | null, faults: ConfigFault[]): Plan {
+function planFor(place: string, scope: Scope, handler: AnyHandler | null, faults: ConfigFault[]): Plan {
   if (handler !== null && typeof handler !== 'function') {
     faults.push({
-      place: label,
+      place,
       problem: 'the handler is not a function',
       fix: 'Pass proxy(…), reply(…) in a function, …',
     })
@@ -174,10 +187,17 @@ function planFor(label: string, scope: Scope, handler: AnyHandler | null, faults
     for (const field of filter.state ? stateKeys(filter.state) : []) {
       // Symbols are the filter's own: nobody else can have the same.
       if (typeof field !== 'string') continue
+      if (field === '__proto__') {
+        faults.push({
+          place: `filter ${filter.name}`,
+          problem: 'a state field is called __proto__',
+          fix: 'Rename it.',
+        })
+      }
       const owner = seen.get(field)
       if (owner !== undefined) {
         const problem = `filters ${owner} and ${filter.name} both add the state field ${field}`
-        faults.push({ place: label, problem, fix: 'Use one of them, or rename its field.' })
+        faults.push({ place, problem, fix: 'Use one of them, or rename its field.' })
       }
       seen.set(field, filter.name)
     }
@@ -187,37 +207,8 @@ function planFor(label: string, scope: Scope, handler: AnyHandler | null, faults
     const made = wrapper(inner)
     if (typeof made === 'function') return made
     const fix = 'Return the handler that takes the place of the inner one.'
-    faults.push({ place: label, problem: `a wrapper gives ${made === null ? 'null' : typeof made}`, fix })
+    faults.push({ place, problem: `a wrapper gives ${made === null ? 'null' : typeof made}`, fix })
     return inner
   }, answers)
-  return makePlan(label, scope.filters, wrapped, answers, scope.wrappers)
-}
-
-function checkFilter(filter: AnyFilter, faults: ConfigFault[]): void {
-  const { name } = filter
-  if (typeof name !== 'string' || name === '') {
-    faults.push({
-      place: 'use()',
-      problem: 'a filter has no name',
-      fix: 'Give it one; it appears in the log.',
-    })
-  }
-}
-
-function checkState(filter: AnyFilter, faults: ConfigFault[]): void {
-  if (!filter.state) return
-  const place = `filter ${filter.name}`
-  const fix = 'Return a new object with its state fields.'
-  if (faults.some(fault => fault.place === place)) return
-  try {
-    const state: unknown = filter.state()
-    if (typeof state === 'object' && state !== null) return
-    faults.push({ place, problem: `state() gives ${state === null ? 'null' : typeof state}`, fix })
-  } catch (error) {
-    faults.push({
-      place,
-      problem: `state() throws ${error instanceof Error ? error.message : 'something'}`,
-      fix,
-    })
-  }
+  return makePlan(place, scope.filters, wrapped, answers, scope.wrappers)
 }

@@ -73,7 +73,7 @@ const another = markForwarding((() => reply(200, 'origin', { headers: { 'X-Origi
 const PLACES: [string, RegExp][] = [
   ['admin', /^\/admin(?:\/|$)/],
   ['team', /^\/(?:@|%40)team\//],
-  ['café', /^\/caf(?:\u00c3\u00a9|%c3%a9)\//],
+  ['cafe', /^\/caf(?:\u00c3\u00a9|%c3%a9)\//],
   ['api', /^\/[^/]+\/admin\/./],
 ]
 const OPEN = /^\/pub\//
@@ -96,7 +96,7 @@ const apps: [string, App, boolean][] = [
         .route('/admin', r => r.use(gate('admin')).handle(origin))
         .route('/admin/*', r => r.use(gate('admin')).handle(origin))
         .route('/@team/*', r => r.use(gate('team')).handle(origin))
-        .route('/caf%C3%A9/*', r => r.use(gate('café')).handle(origin))
+        .route('/caf%C3%A9/*', r => r.use(gate('cafe')).handle(origin))
         .route('/:version/admin/:what', r => r.use(gate('api')).handle(origin))
         .route('/:version/admin/*', r => r.use(gate('api')).handle(origin))
         .handle(origin),
@@ -111,7 +111,7 @@ const apps: [string, App, boolean][] = [
         .route('/admin', r => r.use(gate('admin')).handle(origin))
         .route('/admin/*', r => r.use(gate('admin')).handle(another))
         .route('GET,POST /@team/*', r => r.use(gate('team')).handle(another))
-        .route('/caf%C3%A9/*rest', r => r.use(gate('café')).handle(origin))
+        .route('/caf%C3%A9/*rest', r => r.use(gate('cafe')).handle(origin))
         .route('/:version/admin/*rest', r => r.use(gate('api')).handle(another))
         .route('/:any', r => r.handle(origin))
         .handle(another),
@@ -187,7 +187,7 @@ describe('by name', () => {
     ['/admin/a%2Fb', 'admin'],
     ['/admin/%5C', 'admin'],
     ['/%40team/x', 'team'],
-    ['/caf%C3%A9/%FF', 'café'],
+    ['/caf%C3%A9/%FF', 'cafe'],
   ])('%s passes the gate %s', async (target, name) => {
     const { status, headers } = await app.inject({ path: target })
     expect([status, headers.get('x-gate')]).toEqual([200, name])

@@ -1,7 +1,7 @@
 /** The typed builder. It only collects; `handle()` of the outermost pipeline compiles. */
 
-import type { ProxyError } from '../errors.ts'
-import { ConfigError } from '../errors.ts'
+import { kindOf, type Rule, readOptions, show, something, type Table } from '../config/check.ts'
+import { ConfigError, type ConfigFault, type ProxyError } from '../errors.ts'
 import { cidrMatcher } from '../net/cidr.ts'
 import { ALL_READINGS, type PathReading } from '../router/readings.ts'
 import { inject } from '../transport/inject.ts'
@@ -18,6 +18,7 @@ import type {
   Source,
 } from './contract.ts'
 import type { AnyFilter, AnyHandler } from './plan.ts'
+import { warnOf } from './warn.ts'
 
 /** Options of {@link pipeline}. */
 export interface PipelineOptions {
@@ -48,13 +49,36 @@ interface Part extends App {
  * Starts a pipeline.
  * @example
  * const app = pipeline().use(baseline()).handle(proxy(upstream({ name: 'app', targets: ['http://127.0.0.1:3000'] })))
- * @throws ConfigError for an entry of `trust` that is no address.
+ * @throws ConfigError for an entry of `trust` that is no address, and for readings that do not exist.
  */
 export function pipeline(options: PipelineOptions = {}): Pipeline<object, object> {
-  return new Builder([], {
-    trusts: trustTest(options.trust),
-    readings: options.readings ?? ALL_READINGS,
-  }) as unknown as Pipeline<object, object>
+  const faults: ConfigFault[] = []
+  const { trust, readings = ALL_READINGS } = readOptions<PipelineOptions>('pipeline', options, RULES, faults)
+  const trusts = trustTest(trust, faults)
+  if (faults.length > 0) throw new ConfigError(faults)
+  return new Builder([], { trusts, readings: [...readings] }) as unknown as Pipeline<object, object>
+}
+
+const readingsRule: Rule = {
+  check(place, value, faults) {
+    const fix = `Write an array of ${ALL_READINGS.map(name => `'${name}'`).join(', ')}.`
+    if (!Array.isArray(value)) faults.push({ place, problem: `it is ${kindOf(value)}, not an array`, fix })
+    else {
+      for (const one of value) {
+        if (!ALL_READINGS.includes(one)) faults.push({ place, problem: `${show(one)} is unknown`, fix })
+      }
+    }
+  },
+}
+
+const RULES: Table<PipelineOptions> = {
+  trust: something(
+    'an array of addresses or a function',
+    trust =>
+      typeof trust === 'function' || (Array.isArray(trust) && trust.every(one => typeof one === 'string')),
+    "Write for example ['10.0.0.0/8'].",
+  ),
+  readings: readingsRule,
 }
 
 /** Options of the outermost pipeline, checked. */
@@ -82,15 +106,11 @@ class Builder {
   }
 
   route(pattern: string, build: (route: Builder) => App): Builder {
-    return this.#with({
-      kind: 'route',
-      pattern,
-      part: describe(build(new Builder([], null)), `route ${pattern}`),
-    })
+    return this.#with({ kind: 'route', pattern, part: partBy(build, `route ${nameOf(pattern)}`) })
   }
 
   host(name: string, build: (host: Builder) => App): Builder {
-    return this.#with({ kind: 'host', name, part: describe(build(new Builder([], null)), `host ${name}`) })
+    return this.#with({ kind: 'host', name, part: partBy(build, `host ${nameOf(name)}`) })
   }
 
   handle(handler: Handler | null = null): App {
@@ -131,6 +151,17 @@ function partOf(description: Description): Part {
   return Object.freeze({ [DESCRIPTION]: description, trusts: useless, open: useless, inject: useless })
 }
 
+/** What a pattern or host name is called in faults; whoever writes JavaScript may have written anything. */
+function nameOf(text: unknown): string {
+  return typeof text === 'string' ? text : `(${kindOf(text)})`
+}
+
+function partBy(build: (inner: Builder) => App, place: string): Description {
+  if (typeof build === 'function') return describe(build(new Builder([], null)), place)
+  const problem = `its second argument is ${kindOf(build)}, not a function`
+  throw new ConfigError([{ place, problem, fix: 'Write r => r.use(…).handle(…).' }])
+}
+
 function describe(part: App, place: string): Description {
   if (typeof part === 'object' && part !== null && DESCRIPTION in part) return (part as Part)[DESCRIPTION]
   throw new ConfigError([
@@ -142,11 +173,21 @@ function describe(part: App, place: string): Description {
   ])
 }
 
-function trustTest(trust: PipelineOptions['trust']): (address: string) => boolean {
+function trustTest(trust: PipelineOptions['trust'], faults: ConfigFault[]): (address: string) => boolean {
+  if (typeof trust === 'function') return address => asked(trust, address)
   if (trust === undefined || trust.length === 0) return () => false
-  if (typeof trust === 'function') return trust
   const unix = trust.includes('unix')
   const named = trust.filter(entry => entry !== 'unix')
-  const matches = named.length > 0 ? cidrMatcher(named, 'pipeline.trust') : () => false
+  const matches = named.length > 0 ? cidrMatcher(named, 'pipeline.trust', faults) : () => false
   return address => (address === 'unix' ? unix : matches(address))
+}
+
+/** Exactly true: the promise of an asynchronous function would trust everybody, and who throws trusts nobody. */
+function asked(trust: (address: string) => boolean, address: string): boolean {
+  try {
+    return trust(address) === true
+  } catch (cause) {
+    warnOf('pipeline.trust', cause)
+    return false
+  }
 }

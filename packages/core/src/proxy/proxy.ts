@@ -8,6 +8,7 @@
  *
  * Every failure is a reply with an `error`; nothing is thrown for what an upstream or a client does.
  */
+import { flag, kindOf, oneOf, readOptions, something, type Table } from '../config/check.ts'
 import { ConfigError, type ConfigFault, ProxyError } from '../errors.ts'
 import { normaliseAuthority } from '../headers/authority.ts'
 import type { Context, Handler, Reply } from '../pipeline/contract.ts'
@@ -44,8 +45,7 @@ export interface ProxyOptions {
  * @throws ConfigError for options that cannot work.
  */
 export function proxy(upstream: Upstream, options: ProxyOptions = {}): Handler {
-  const { host = 'preserve', forwarded = 'append', forwardedHeader = false } = options
-  checkOptions(upstream, host, forwarded)
+  const { host = 'preserve', forwarded = 'append', forwardedHeader = false } = checkOptions(upstream, options)
   const rules: ForwardRules = { forwarded, standard: forwardedHeader }
   const deadlines = upstream.totalTimeout > 0 ? new Deadlines(upstream.totalTimeout) : null
 
@@ -112,28 +112,23 @@ function badForward(cause: unknown): Reply {
   return failureReply(new ProxyError({ source: 'proxy', phase: 'handler', code: 'bad-forward', cause }))
 }
 
-function checkOptions(upstream: Upstream, host: string, forwarded: string): void {
+const RULES: Table<ProxyOptions> = {
+  host: something(
+    'host[:port]',
+    host => typeof host === 'string' && normaliseAuthority(host, 'http') !== null,
+    "Write 'preserve', 'target' or a name.",
+  ),
+  forwarded: oneOf('append', 'replace', 'off'),
+  forwardedHeader: flag,
+}
+
+function checkOptions(upstream: Upstream, options: ProxyOptions): ProxyOptions {
   const faults: ConfigFault[] = []
   if (typeof upstream?.pick !== 'function') {
-    faults.push({
-      place: 'proxy(upstream)',
-      problem: 'it is no upstream',
-      fix: 'Pass what upstream({…}) returns.',
-    })
+    const problem = `it is ${kindOf(upstream)}, not an upstream`
+    faults.push({ place: 'proxy(upstream)', problem, fix: 'Pass what upstream({…}) returns.' })
   }
-  if (host !== 'preserve' && host !== 'target' && normaliseAuthority(host, 'http') === null) {
-    faults.push({
-      place: 'proxy.host',
-      problem: 'it is no host[:port]',
-      fix: "Write 'preserve', 'target' or a name.",
-    })
-  }
-  if (!['append', 'replace', 'off'].includes(forwarded)) {
-    faults.push({
-      place: 'proxy.forwarded',
-      problem: `'${forwarded}' is unknown`,
-      fix: "Write 'append', 'replace' or 'off'.",
-    })
-  }
+  const given = readOptions<ProxyOptions>('proxy', options, RULES, faults)
   if (faults.length > 0) throw new ConfigError(faults)
+  return given
 }

@@ -1,6 +1,16 @@
 /** A named group of interchangeable servers. */
+import { X509Certificate } from 'node:crypto'
 import { isIP } from 'node:net'
-import { assertMilliseconds, assertWhole } from '../config/check.ts'
+import {
+  label,
+  milliseconds,
+  needed,
+  type Rule,
+  readOptions,
+  something,
+  type Table,
+  whole,
+} from '../config/check.ts'
 import { ConfigError, type ConfigFault } from '../errors.ts'
 import type { Connector } from './connector.ts'
 import { undiciConnector } from './undici.ts'
@@ -30,6 +40,56 @@ export interface UpstreamOptions {
   tls?: {
     /** Certificates that may sign the targets' own, instead of the system's. Verification can't be turned off. */
     ca?: string | Buffer | readonly (string | Buffer)[]
+  }
+}
+
+type Timeouts = NonNullable<UpstreamOptions['timeouts']>
+type Tls = NonNullable<UpstreamOptions['tls']>
+
+const anObject = something(
+  'an object',
+  value => typeof value === 'object' && value !== null && !Array.isArray(value),
+)
+const RULES: Table<UpstreamOptions> = {
+  name: needed(label),
+  targets: needed(
+    something(
+      'an array of URLs with one at least',
+      targets => Array.isArray(targets) && targets.length > 0,
+      "Write targets: ['http://127.0.0.1:3000'].",
+    ),
+  ),
+  connections: whole(1, 65_535),
+  queue: whole(0, 1_000_000),
+  keepAlive: milliseconds(1),
+  timeouts: anObject,
+  tls: anObject,
+}
+const TIMEOUT_RULES: Table<Timeouts> = {
+  connect: milliseconds(1),
+  head: milliseconds(1),
+  idle: milliseconds(1),
+  total: milliseconds(0),
+}
+const certificates: Rule = {
+  check(place, value, faults) {
+    const list: unknown[] = Array.isArray(value) ? value : [value]
+    if (list.length > 0 && list.every(holdsCertificates)) return
+    const fix = 'Pass PEM: -----BEGIN CERTIFICATE----- …'
+    faults.push({ place, problem: 'it holds no certificate, or one that cannot be read', fix })
+  },
+}
+const TLS_RULES: Table<Tls> = { ca: certificates }
+
+/** Read as at the first connection, which would be too late to tell. */
+function holdsCertificates(pem: unknown): boolean {
+  if (typeof pem !== 'string' && !(pem instanceof Uint8Array)) return false
+  const text = typeof pem === 'string' ? pem : Buffer.from(pem).toString('latin1')
+  const found = text.match(/-----BEGIN CERTIFICATE-----[^-]*/g) ?? []
+  try {
+    return found.map(one => new X509Certificate(`${one}-----END CERTIFICATE-----`)).length > 0
+  } catch {
+    return false
   }
 }
 
@@ -65,25 +125,21 @@ export interface Upstream {
  */
 export function upstream(options: UpstreamOptions): Upstream {
   const faults: ConfigFault[] = []
-  const place = `upstream ${options.name}`
-  if (typeof options.name !== 'string' || options.name === '') {
-    faults.push({ place: 'upstream.name', problem: 'it is empty', fix: 'Give the group a name.' })
-  }
-  if (!Array.isArray(options.targets) || options.targets.length === 0) {
-    faults.push({ place, problem: 'there are no targets', fix: "Write targets: ['http://127.0.0.1:3000']." })
-  }
-  const { timeouts = {} } = options
+  const named: unknown = (options as UpstreamOptions | null | undefined)?.name
+  const place = typeof named === 'string' ? `upstream ${named}` : 'upstream'
+  const given = readOptions<UpstreamOptions>(place, options, RULES, faults)
+  const timeouts = readOptions<Timeouts>(`${place}.timeouts`, given.timeouts, TIMEOUT_RULES, faults)
   const settings = {
-    connections: assertWhole(`${place}.connections`, options.connections ?? 128, 1, 65_535, faults),
-    queue: assertWhole(`${place}.queue`, options.queue ?? 1024, 0, 1_000_000, faults),
-    keepAlive: assertMilliseconds(`${place}.keepAlive`, options.keepAlive ?? 4000, 1, faults),
-    connectTimeout: assertMilliseconds(`${place}.timeouts.connect`, timeouts.connect ?? 5000, 1, faults),
-    headTimeout: assertMilliseconds(`${place}.timeouts.head`, timeouts.head ?? 20_000, 1, faults),
-    idleTimeout: assertMilliseconds(`${place}.timeouts.idle`, timeouts.idle ?? 30_000, 1, faults),
-    tls: options.tls ?? {},
+    connections: given.connections ?? 128,
+    queue: given.queue ?? 1024,
+    keepAlive: given.keepAlive ?? 4000,
+    connectTimeout: timeouts.connect ?? 5000,
+    headTimeout: timeouts.head ?? 20_000,
+    idleTimeout: timeouts.idle ?? 30_000,
+    tls: readOptions<Tls>(`${place}.tls`, given.tls, TLS_RULES, faults),
   }
-  const totalTimeout = assertMilliseconds(`${place}.timeouts.total`, timeouts.total ?? 30_000, 0, faults)
-  const urls = (options.targets ?? []).map(text => readTargetUrl(text, place, faults))
+  const totalTimeout = timeouts.total ?? 30_000
+  const urls = (given.targets ?? []).map(text => readTargetUrl(text, place, faults))
   if (faults.length > 0) throw new ConfigError(faults)
 
   const targets = urls.map((url): Target => {
@@ -112,13 +168,13 @@ export function upstream(options: UpstreamOptions): Upstream {
 }
 
 function readTargetUrl(text: string, place: string, faults: ConfigFault[]): URL | null {
-  const url = URL.canParse(text) ? new URL(text) : null
-  const plain = url && !url.username && !url.password && !url.search && !url.hash
+  const url = typeof text === 'string' && URL.canParse(text) ? new URL(text) : null
+  const plain = url && !url.username && !url.password && !url.search && !url.hash && url.port !== '0'
   if (url && plain && (url.protocol === 'http:' || url.protocol === 'https:')) return url
   // Not the text itself: a URL may hold a password.
   faults.push({
     place: `${place}.targets`,
-    problem: 'a target is not an http: or https: URL without user, query and fragment',
+    problem: 'a target is not an http: or https: URL without user, query and fragment, or its port is 0',
     fix: 'Write http://host:port or https://host.',
   })
   return null

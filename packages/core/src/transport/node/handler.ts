@@ -2,7 +2,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Http2ServerRequest } from 'node:http2'
 import { sourceOf } from '../../body/transform.ts'
-import { ProxyError } from '../../errors.ts'
+import { callback, oneOf, readOptions } from '../../config/check.ts'
+import { ConfigError, type ConfigFault, ProxyError } from '../../errors.ts'
+import { checkApp } from '../../pipeline/check-app.ts'
 import type { App } from '../../pipeline/contract.ts'
 import { type Serving, serveHttp1 } from './http1.ts'
 import { serveHttp2 } from './http2.ts'
@@ -27,8 +29,14 @@ export type NodeHandler = (req: IncomingMessage | Http2ServerRequest, res: unkno
 /**
  * Makes an app a request listener.
  * @example express().use('/api', toHandler(app))
+ * @throws ConfigError for what is no app, and options that cannot work.
  */
-export function toHandler(app: App, options: HandlerOptions = {}): NodeHandler {
+export function toHandler(app: App, given: HandlerOptions = {}): NodeHandler {
+  const faults: ConfigFault[] = []
+  checkApp('toHandler(app)', app, faults)
+  const table = { body: callback, target: oneOf('original', 'mounted') }
+  const options = readOptions<HandlerOptions>('toHandler', given, table, faults)
+  if (faults.length > 0) throw new ConfigError(faults)
   const serving: Serving = { app, draining: false }
   return function posternHandler(req, res) {
     if ('stream' in req) {
