@@ -1,6 +1,16 @@
 /** Whatever a handler or hook gives back, a client gets an answer, the log hears of it, and the process lives on. */
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { type App, type Filter, HeaderList, type Outcome, ProxyError, pipeline, reply } from '../src/index.ts'
+import {
+  type App,
+  type Filter,
+  HeaderList,
+  type Outcome,
+  ProxyError,
+  pipeline,
+  reply,
+  type Sink,
+  type Source,
+} from '../src/index.ts'
 import { bytesSource } from '../src/testing/source.ts'
 import { get1, raw1, request2, session2 } from './support/clients.ts'
 import { edge, until } from './support/servers.ts'
@@ -188,7 +198,7 @@ describe('a hook where', () => {
     ['throws', boom],
     ['gives null', () => null],
   ])('state() %s when the app is built: a fault of the configuration', (_, state) => {
-    const app = pipeline().use({ name: 'bad', state } as Filter)
+    const app = pipeline().use({ name: 'bad', state } as never)
     expect(() => app.handle(() => reply(200))).toThrow(/^filter bad: state\(\)/)
   })
 
@@ -292,7 +302,7 @@ describe('a source of a reply', () => {
   it('behind a transform that gives promises is broken, whatever they come to', async () => {
     for (const edit of [{ chunk: async () => boom() }, { chunk() {}, end: async () => {} }]) {
       const app = pipeline()
-        .use({ name: 'async', replyBody: () => ({ chunk() {}, end() {}, ...edit }) })
+        .use({ name: 'async', replyBody: () => ({ end() {}, ...edit }) })
         .handle(() => ({ status: 200, headers: headers(), body: bytesSource('a', 'b') }))
       for (const [transport, ask] of await everywhere(app))
         expect((await ask('GET')).whole, transport).toBe(false)
@@ -305,7 +315,7 @@ describe('a reader of the request', () => {
     ['throws in write', { write: boom }],
     ['throws in end', { end: boom }],
     ['throws in everything', { write: boom, end: boom, fail: boom }],
-  ])('that %s breaks the body, and nothing else', async (_, edit) => {
+  ] as [string, Partial<Sink>][])('that %s breaks the body, and nothing else', async (_, edit) => {
     const failed: unknown[] = []
     const app = pipeline().handle(cx => {
       if (cx.body === null) return reply(200)
@@ -336,7 +346,7 @@ describe('a reader of the request', () => {
   })
 })
 
-function readAll(body: import('../src/index.ts').Source): Promise<void> {
+function readAll(body: Source): Promise<void> {
   return new Promise((resolve, reject) => {
     body.start({ write: () => true, end: () => resolve(), fail: reject })
   })
