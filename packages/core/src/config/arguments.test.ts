@@ -144,6 +144,25 @@ describe('what stands outside of options', () => {
     expect(faultsOf(() => core.memoryRateStore(value))).toMatchObject([{ place: 'memoryRateStore' }])
   })
 
+  test.each([
+    ['pth', '/x'],
+    ['path', null],
+    ['method', 5],
+    ['scheme', 'ftp'],
+    ['authority', {}],
+    ['headers', 'a: b'],
+    ['body', {}],
+    ['body', ['text']],
+    ['address', null],
+    ['version', '3'],
+  ])('inject({ %s: %j }) rejects', async (name, value) => {
+    const rejected = app.inject({ [name]: value } as never)
+    await expect(rejected).rejects.toMatchObject({
+      name: 'ConfigError',
+      faults: [{ place: `inject.${name}` }],
+    })
+  })
+
   test('several faults are told at once', () => {
     const faults = faultsOf(() => core.rateLimit({ perSecnd: 5, burst: 'x', headers: 1 } as never))
     expect(faults.map(fault => fault.place)).toEqual([

@@ -69,6 +69,23 @@ describe('a client that left', () => {
     return { ran, answer }
   }
 
+  test('without a word: done ends it too, and the outcome stays as it was', async () => {
+    const { promise, open } = gate<undefined>()
+    const { reply: late, cancels } = watched()
+    const ran: string[] = []
+    const app = pipeline()
+      .use({ name: 'outer', onReply: () => void ran.push('outer') as undefined })
+      .use({ name: 'waits', onReply: () => promise })
+      .handle(() => late)
+    const exchange = app.open(testHead(), null, link)
+    const running = exchange.run()
+    exchange.done(499, 0, gone)
+    open(undefined)
+    const answer = await running
+    expect([ran, answer.error?.code, cancels]).toEqual([[], 'client-closed', ['internal']])
+    expect(exchange.outcome).toMatchObject({ status: 499, error: gone })
+  })
+
   test.each(['open', 'shut'] as const)('while onRequest waited (%s): no hook, no handler', async how => {
     const { promise, open, shut } = gate<undefined>()
     const settle = () => (how === 'open' ? open(undefined) : shut(new Error('bug')))

@@ -31,7 +31,10 @@ import type {
   Verdict,
 } from './contract.ts'
 import type { Plan } from './plan.ts'
-import { warnOf } from './warn.ts'
+import { tellDone } from './tell-done.ts'
+
+/** Why nothing more is run for an exchange that a transport has ended without a word of the client. */
+const ENDED = new ProxyError({ source: 'client', phase: 'reply-head', code: 'client-closed' })
 
 /** The context that hooks and handlers get, and the handle that the transport holds. */
 export class Exchange implements Context, OpenExchange {
@@ -129,21 +132,7 @@ export class Exchange implements Context, OpenExchange {
     this.#status = status
     this.#bytesSent = bytesSent
     if (error) this.#error = error
-    const { onDone } = this.plan
-    if (onDone.length === 0) return
-    const { outcome } = this
-    for (let i = 0; i < onDone.length; i++) {
-      const hook = onDone[i]!
-      // The exchange is over: nobody is left to answer, and the next filter still has to know.
-      try {
-        const given: unknown = hook.run(this, outcome)
-        if (given !== undefined && isThenable(given)) {
-          Promise.resolve(given).catch(cause => warnOf(this.#hookName(hook.at, 'onDone'), cause))
-        }
-      } catch (cause) {
-        warnOf(this.#hookName(hook.at, 'onDone'), cause)
-      }
-    }
+    if (this.plan.onDone.length > 0) tellDone(this.plan, this, this.outcome)
   }
 
   /** How it ended; complete once `done` was called. */
@@ -173,7 +162,7 @@ export class Exchange implements Context, OpenExchange {
     const { onForward } = this.plan
     for (let i = from; i < onForward.length; i++) {
       // What is not sent any more needs no head; the proxy knows of the client's leaving too.
-      if (this.#aborted) return
+      if (this.#gone) return
       await onForward[i]!.run(this, out)
     }
   }
@@ -203,7 +192,8 @@ export class Exchange implements Context, OpenExchange {
     return Promise.resolve(verdict).then(
       reply => {
         // Nobody is there any more: what follows would start work, and take places, for good.
-        if (this.#aborted) return this.#abandon(reply, this.#aborted)
+        const gone = this.#gone
+        if (gone) return this.#abandon(reply, gone)
         if (reply === undefined) return this.#ask(next)
         this.#answeredBy = at
         return this.#finish(reply, 'onRequest')
@@ -240,8 +230,8 @@ export class Exchange implements Context, OpenExchange {
     return holdSource(inspected, wanted).then(
       held => {
         this.body = guardRequest(held)
-        if (this.#aborted) return this.#abandon(null, this.#aborted)
-        return this.#handle()
+        const gone = this.#gone
+        return gone ? this.#abandon(null, gone) : this.#handle()
       },
       error => this.#fail(error),
     )
@@ -257,7 +247,10 @@ export class Exchange implements Context, OpenExchange {
     }
     if (!isThenable(answer)) return this.#finish(answer, 'the handler')
     return Promise.resolve(answer).then(
-      reply => (this.#aborted ? this.#abandon(reply, this.#aborted) : this.#finish(reply, 'the handler')),
+      reply => {
+        const gone = this.#gone
+        return gone ? this.#abandon(reply, gone) : this.#finish(reply, 'the handler')
+      },
       error => this.#fail(error),
     )
   }
@@ -294,11 +287,13 @@ export class Exchange implements Context, OpenExchange {
         return Promise.resolve(verdict).then(
           other => {
             const next = other === undefined ? current : this.#replace(current, other, hook.at)
-            return this.#aborted ? this.#abandon(next, this.#aborted) : this.#edit(next, i + 1)
+            const gone = this.#gone
+            return gone ? this.#abandon(next, gone) : this.#edit(next, i + 1)
           },
           error => {
             const next = this.#lose(current, error)
-            return this.#aborted ? this.#abandon(next, this.#aborted) : this.#edit(next, i + 1)
+            const gone = this.#gone
+            return gone ? this.#abandon(next, gone) : this.#edit(next, i + 1)
           },
         )
       }
@@ -353,8 +348,14 @@ export class Exchange implements Context, OpenExchange {
   }
 
   #fail(error: unknown): Awaitable<Reply> {
-    if (this.#aborted) return failureReply(this.#aborted)
+    const gone = this.#gone
+    if (gone) return failureReply(gone)
     return this.#finish(error instanceof ProxyError ? failureReply(error) : bugReply(error), '')
+  }
+
+  /** Set when nobody waits for a reply any more. */
+  get #gone(): ProxyError | null {
+    return this.#aborted ?? (this.#done ? ENDED : null)
   }
 
   /** Nobody waits for the reply: its source is told, and no hook runs any more but `onDone`. */
@@ -374,6 +375,7 @@ export class Exchange implements Context, OpenExchange {
   }
 
   #note(reply: Reply): void {
+    if (this.#done) return
     this.#reason = typeof reply.reason === 'string' ? reply.reason : null
     this.#error = reply.error ?? null
   }

@@ -1,6 +1,6 @@
 /** The typed builder. It only collects; `handle()` of the outermost pipeline compiles. */
 
-import { kindOf, type Rule, readOptions, show, something, type Table } from '../config/check.ts'
+import { kindOf, oneOf, type Rule, readOptions, show, something, type Table, text } from '../config/check.ts'
 import { ConfigError, type ConfigFault, type ProxyError } from '../errors.ts'
 import { cidrMatcher } from '../net/cidr.ts'
 import { ALL_READINGS, type PathReading } from '../router/readings.ts'
@@ -24,7 +24,7 @@ import { warnOf } from './warn.ts'
 export interface PipelineOptions {
   /**
    * Peers that may supply `X-Forwarded-*`: addresses, CIDR blocks, `'private'`, `'loopback'`, `'unix'`, or a function
-   * of the canonical address. Default: none, so that no client can choose its own address. What a trusted peer says
+   * of the canonical address, which says exactly `true` (one that throws trusts nobody). Default: none, so that no client can choose its own address. What a trusted peer says
    * decides `clientAddress` and `scheme`.
    */
   trust?: readonly string[] | ((address: string) => boolean)
@@ -133,9 +133,33 @@ function freeze(description: Description, { trusts, readings }: Settings): App {
       link: ClientLink,
       fault: ProxyError | null = null,
     ): OpenExchange => open(head, body, link, fault),
-    inject: (options?: InjectOptions): Promise<InjectedReply> => inject(app, options),
+    inject: async (options?: InjectOptions): Promise<InjectedReply> => inject(app, injectOptions(options)),
   })
   return app
+}
+
+const INJECT_RULES: Table<InjectOptions> = {
+  path: text,
+  method: text,
+  scheme: oneOf('http', 'https'),
+  authority: text,
+  headers: something('an object', headers => typeof headers === 'object' && headers !== null),
+  body: something(
+    'a string, bytes or an array of bytes',
+    body =>
+      typeof body === 'string' ||
+      body instanceof Uint8Array ||
+      (Array.isArray(body) && body.every(chunk => chunk instanceof Uint8Array)),
+  ),
+  address: text,
+  version: oneOf('1.0', '1.1', '2.0'),
+}
+
+function injectOptions(options: InjectOptions | undefined): InjectOptions {
+  const faults: ConfigFault[] = []
+  const given = readOptions<InjectOptions>('inject', options, INJECT_RULES, faults)
+  if (faults.length > 0) throw new ConfigError(faults)
+  return given
 }
 
 function partOf(description: Description): Part {
