@@ -61,8 +61,6 @@ export function checkConnect(
   faults: ConfigFault[],
 ): ConnectSettings {
   const { timeouts = {}, tls = {} } = options
-  onlyKnown(`${place}.timeouts`, timeouts, ['connect', 'head', 'idle', 'total', 'tunnel'], faults)
-  onlyKnown(`${place}.tls`, tls, ['ca', 'servername', 'cert', 'key', 'passphrase'], faults)
   const add = (name: string, problem: string, fix: string): void =>
     void faults.push({ place: `${place}.tls.${name}`, problem, fix })
   const { servername, cert, key } = tls
@@ -75,19 +73,19 @@ export function checkConnect(
   ) {
     add('servername', 'it is no host name', 'Write the name that the certificate is for.')
   }
-  const connections = assertWhole(`${place}.connections`, options.connections ?? 128, 1, 65_535, faults)
+  const connections = options.connections ?? 128
   return {
     connections,
-    queue: assertWhole(`${place}.queue`, options.queue ?? 1024, 0, 1_000_000, faults),
-    keepAlive: assertMilliseconds(`${place}.keepAlive`, options.keepAlive ?? 4000, 1, faults),
-    connectTimeout: assertMilliseconds(`${place}.timeouts.connect`, timeouts.connect ?? 5000, 1, faults),
-    headTimeout: assertMilliseconds(`${place}.timeouts.head`, timeouts.head ?? 20_000, 1, faults),
-    idleTimeout: assertMilliseconds(`${place}.timeouts.idle`, timeouts.idle ?? 30_000, 1, faults),
+    queue: options.queue ?? 1024,
+    keepAlive: options.keepAlive ?? 4000,
+    connectTimeout: timeouts.connect ?? 5000,
+    headTimeout: timeouts.head ?? 20_000,
+    idleTimeout: timeouts.idle ?? 30_000,
     warm: assertWhole(`${place}.warm`, options.warm ?? 0, 0, connections, faults),
     tls,
     protocol: checkProtocol(options, place, faults),
-    http2: http2Settings(options, place, faults),
-    ...tunnelSettings(options, place, faults),
+    http2: http2Settings(options),
+    ...tunnelSettings(options),
   }
 }
 

@@ -1,10 +1,8 @@
 /** Which connector speaks to a target, and the options of those beyond HTTP/1.1. */
-import { assertMilliseconds, assertWhole } from '../config/check.ts'
 import type { ConfigFault } from '../errors.ts'
 import { Http1Opener } from '../upgrade/http1-upstream.ts'
 import { TunnelClock } from '../upgrade/tunnel.ts'
 import { autoConnector } from './auto.ts'
-import { onlyKnown } from './check-options.ts'
 import type { Connector } from './connector.ts'
 import { http2Connector } from './h2/connector.ts'
 import { openSocket } from './h2/dial.ts'
@@ -75,10 +73,7 @@ export function checkProtocol(
   faults: ConfigFault[],
 ): UpstreamProtocol {
   const { protocol = 'h1', targets } = options
-  if (!['h1', 'h2', 'h2c', 'auto'].includes(protocol)) {
-    const fix = "Write 'h1', 'h2', 'h2c' or 'auto'."
-    faults.push({ place: `${place}.protocol`, problem: `'${String(protocol)}' is unknown`, fix })
-  } else if ((protocol === 'h2' || protocol === 'h2c') && Array.isArray(targets)) {
+  if ((protocol === 'h2' || protocol === 'h2c') && Array.isArray(targets)) {
     const secure = protocol === 'h2'
     const fits = (target: unknown): boolean => {
       const url = typeof target === 'string' ? target : (target as { url?: unknown } | null)?.url
@@ -93,28 +88,17 @@ export function checkProtocol(
   return protocol
 }
 
-/** Checks and completes the bounds of HTTP/2. */
-export function http2Settings(options: UpstreamOptions, place: string, faults: ConfigFault[]): Http2Settings {
-  const { http2 = {} } = options
-  const at = `${place}.http2`
-  onlyKnown(at, http2, ['streams', 'idle', 'pingAfter', 'pingTimeout'], faults)
+/** Completes the bounds of HTTP/2. */
+export function http2Settings({ http2 = {} }: UpstreamOptions): Http2Settings {
   return {
-    streams: assertWhole(`${at}.streams`, http2.streams ?? 100, 1, 10_000, faults),
-    sessionIdle: assertMilliseconds(`${at}.idle`, http2.idle ?? 60_000, 1, faults),
-    pingAfter: assertMilliseconds(`${at}.pingAfter`, http2.pingAfter ?? 0, 0, faults),
-    pingTimeout: assertMilliseconds(`${at}.pingTimeout`, http2.pingTimeout ?? 5000, 1, faults),
+    streams: http2.streams ?? 100,
+    sessionIdle: http2.idle ?? 60_000,
+    pingAfter: http2.pingAfter ?? 0,
+    pingTimeout: http2.pingTimeout ?? 5000,
   }
 }
 
-/** Checks and completes the bounds of tunnels. */
-export function tunnelSettings(
-  options: UpstreamOptions,
-  place: string,
-  faults: ConfigFault[],
-): { tunnels: number; tunnelIdle: number } {
-  const idle = options.timeouts?.tunnel ?? 3_600_000
-  return {
-    tunnels: assertWhole(`${place}.tunnels`, options.tunnels ?? 16_384, 0, 1_000_000, faults),
-    tunnelIdle: assertMilliseconds(`${place}.timeouts.tunnel`, idle, 0, faults),
-  }
+/** Completes the bounds of tunnels. */
+export function tunnelSettings(options: UpstreamOptions): { tunnels: number; tunnelIdle: number } {
+  return { tunnels: options.tunnels ?? 16_384, tunnelIdle: options.timeouts?.tunnel ?? 3_600_000 }
 }
