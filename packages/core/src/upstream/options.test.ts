@@ -136,12 +136,12 @@ describe('faults of a group', () => {
     expect(thrown).toBeInstanceOf(ConfigError)
     const { faults } = thrown as ConfigError
     expect(faults.map(fault => fault.place)).toEqual([place])
-    expect(faults[0]!.fix).toMatch(/\.$/)
+    expect(faults[0]!.fix).toMatch(/[.?]$/)
   })
 
   test('are told all at once', () => {
     expect(() => upstream({ name: '', targets: [], warm: -1, slowStart: 0.5 })).toThrow(
-      /name: it is empty[\s\S]*targets: there are none[\s\S]*slowStart[\s\S]*warm/,
+      /name: "" cannot stand[\s\S]*targets: it is an empty array[\s\S]*slowStart[\s\S]*warm/,
     )
   })
 })
