@@ -61,6 +61,8 @@ export interface FailureDetails {
   code: FailureCode
   /** True when nothing of the request can have been processed; default false. */
   retryable?: boolean
+  /** True when the target told that it did not process what it was sent (GOAWAY, REFUSED_STREAM); default false. */
+  unprocessed?: boolean
   cause?: unknown
   /** Default: the code in words. Never put a client's bytes or a secret here. */
   message?: string
@@ -76,6 +78,7 @@ export class ProxyError extends Error {
   readonly phase: FailurePhase
   readonly code: FailureCode
   readonly retryable: boolean
+  readonly unprocessed: boolean
 
   constructor(details: FailureDetails) {
     const limit = Error.stackTraceLimit
@@ -89,6 +92,7 @@ export class ProxyError extends Error {
     this.phase = details.phase
     this.code = details.code
     this.retryable = details.retryable ?? false
+    this.unprocessed = details.unprocessed ?? false
   }
 
   /** Status for the client; 499 means that there is nobody to answer. */

@@ -72,7 +72,7 @@ it('close() waits for those in the queue; destroy() fails them', async () => {
   answers[1]!()
   await closed
   for (const one of both) expect((await one).text).toMatch(/^HTTP\/1\.1 200/)
-  expect((await exchangeBytes(port, get('/3'))).text).toMatch(/^HTTP\/1\.1 502/)
+  expect((await exchangeBytes(port, get('/3'))).text).toMatch(/^HTTP\/1\.1 503/)
 
   const other = testUpstream(up.url, { connections: 1 })
   const second = await edge(pipeline().handle(proxy(other)))

@@ -12,10 +12,11 @@
  */
 import { holdSource } from '../body/hold.ts'
 import { inspectSource } from '../body/inspect.ts'
-import { isSource, transformSource } from '../body/transform.ts'
+import { transformSource } from '../body/transform.ts'
 import { ProxyError } from '../errors.ts'
 import type { HeaderList } from '../headers/list.ts'
 import { bugReply, failureReply } from '../reply.ts'
+import { dropTunnel } from '../upgrade/drop.ts'
 import type {
   Awaitable,
   ClientLink,
@@ -40,6 +41,10 @@ export class Exchange implements Context, OpenExchange {
   readonly startedAt: number
   body: Source | null
   readonly plan: Plan
+  /** Written by the proxy, for the outcome. */
+  upstream: string | null = null
+  target: string | null = null
+  attempts = 0
   readonly #link: ClientLink
   readonly #fault: ProxyError | null
   /** Filters with a lower place have been entered. */
@@ -63,6 +68,7 @@ export class Exchange implements Context, OpenExchange {
     body: Source | null,
     link: ClientLink,
     fault: ProxyError | null,
+    state: object = plan.state(),
   ) {
     this.plan = plan
     this.request = request
@@ -71,7 +77,7 @@ export class Exchange implements Context, OpenExchange {
     this.#link = link
     this.#fault = fault
     this.startedAt = performance.now()
-    this.state = plan.state()
+    this.state = state
   }
 
   get route(): string {
@@ -142,6 +148,9 @@ export class Exchange implements Context, OpenExchange {
       filter: this.#answeredBy === -1 ? null : this.plan.filters[this.#answeredBy]!.name,
       reason: this.#reason,
       error: this.#error,
+      upstream: this.upstream,
+      target: this.target,
+      attempts: this.attempts,
       bytesReceived: this.#link.bytesReceived,
       bytesSent: this.#bytesSent,
       duration: this.#duration,
@@ -320,9 +329,10 @@ export class Exchange implements Context, OpenExchange {
 
   /** A reply that nobody will read must not keep its upstream busy. */
   #discard(reply: Reply): void {
-    if (isSource(reply.body)) {
-      const unwanted = new ProxyError({ source: 'proxy', phase: 'reply-body', code: 'internal' })
-      reply.body.start({ write: () => true, end: never, fail: never }).cancel(unwanted)
-    }
+    const { body } = reply
+    if (body === null || body instanceof Uint8Array) return
+    const unwanted = new ProxyError({ source: 'proxy', phase: 'reply-body', code: 'internal' })
+    if ('splice' in body) dropTunnel(body, unwanted)
+    else body.start({ write: () => true, end: never, fail: never }).cancel(unwanted)
   }
 }

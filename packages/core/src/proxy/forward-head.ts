@@ -13,6 +13,8 @@ export interface ForwardRules {
   readonly forwarded: ForwardedMode
   /** Write `Forwarded` too. */
   readonly standard: boolean
+  /** Protocols that may be changed to. */
+  readonly upgrades: ReadonlySet<string>
 }
 
 /** End-to-end fields of a request and this hop's own, as `[name, value, …]` without `Host`. */

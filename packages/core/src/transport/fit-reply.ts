@@ -4,6 +4,7 @@ import { ProxyError } from '../errors.ts'
 import { HeaderList, isFieldName, isFieldValue } from '../headers/list.ts'
 import type { Reply, Sink } from '../pipeline/contract.ts'
 import { bugReply } from '../reply.ts'
+import { dropTunnel } from '../upgrade/drop.ts'
 
 /** Takes what nobody wants. */
 export const NOWHERE: Sink = { write: () => true, end() {}, fail() {} }
@@ -15,7 +16,9 @@ export function gone(phase: 'reply-head' | 'reply-body'): ProxyError {
 
 /** Lets go of a body that will not be sent: its source must know. */
 export function discardBody(body: Reply['body'], error: ProxyError): void {
-  if (body !== null && typeof body === 'object' && isSource(body)) body.start(NOWHERE).cancel(error)
+  if (body === null || typeof body !== 'object') return
+  if (isSource(body)) body.start(NOWHERE).cancel(error)
+  else if ('splice' in body) dropTunnel(body, error)
 }
 
 function isReply(reply: unknown): reply is Reply {

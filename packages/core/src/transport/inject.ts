@@ -1,6 +1,6 @@
 /** Requests in memory: the whole app without a socket, for tests. */
 import { isSource, sourceOf } from '../body/transform.ts'
-import type { ProxyError } from '../errors.ts'
+import { ProxyError } from '../errors.ts'
 import { judgeHead, makePeer } from '../headers/head.ts'
 import { HeaderList } from '../headers/list.ts'
 import type {
@@ -15,6 +15,7 @@ import type {
   Source,
 } from '../pipeline/contract.ts'
 import { bugReply } from '../reply.ts'
+import { dropTunnel } from '../upgrade/drop.ts'
 import { assertInterim, fitReply } from './fit-reply.ts'
 
 /** Sends a request through an app and reads the reply to its end. Rejects when the reply's body breaks half-way. */
@@ -29,6 +30,7 @@ export async function inject(app: App, options: InjectOptions = {}): Promise<Inj
       version: options.version ?? '1.1',
       headers: headersOf(options, body),
       peer: peerOf(options),
+      upgradable: true,
       ...(options.version === '2.0' ? { authority: options.authority ?? 'localhost' } : {}),
     },
     app.trusts,
@@ -105,6 +107,11 @@ function injected(
 
 function read(reply: Reply, method: string): Promise<{ bytes: Uint8Array; trailers: HeaderList | null }> {
   const { body } = reply
+  if (body !== null && 'splice' in body) {
+    // Memory has no two-way bytes: the handshake's answer is all that a test sees.
+    dropTunnel(body, new ProxyError({ source: 'client', phase: 'tunnel', code: 'client-closed' }))
+    return Promise.resolve({ bytes: new Uint8Array(0), trailers: null })
+  }
   if (!isSource(body)) {
     const bytes = body instanceof Uint8Array && method !== 'HEAD' ? body : new Uint8Array(0)
     return Promise.resolve({ bytes, trailers: null })

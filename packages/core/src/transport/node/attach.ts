@@ -8,10 +8,12 @@ import { ConfigError, type ConfigFault, ProxyError } from '../../errors.ts'
 import type { App } from '../../pipeline/contract.ts'
 import { Deadlines } from '../../proxy/deadlines.ts'
 import { Connections, drainServer } from './drain.ts'
+import { checkHttp2Limits, type Http2Limits, hardenHttp2 } from './hardening.ts'
 import { type Extras, serveHttp1 } from './http1.ts'
 import { expectationFailed, serveHttp2 } from './http2.ts'
 import { refuseBytes, refuseConnect } from './refusals.ts'
 import type { Serving } from './serving.ts'
+import { serveTunnels } from './upgrade.ts'
 
 const LONGEST_TIMER = 2_147_483_647
 
@@ -29,16 +31,20 @@ export interface AttachOptions {
    * the upstream's request cancelled. It must take 128 KiB, or all that waits, in that time. Default 60 000; 0 for no limit.
    */
   sendTimeout?: number
+  /** What an HTTP/2 client may cost. */
+  http2?: Http2Limits
 }
 
 /** A server under an app. */
 export interface Attached {
   /** True from the first call of `drain()`. `/readyz` answers 503 then. */
   readonly draining: boolean
+  /** WebSockets and other tunnels that are open. */
+  readonly tunnels: number
   /**
    * Stops accepting, finishes what runs within `timeout` ms (default: the option), then closes the rest.
    * HTTP/1.1 answers carry `Connection: close`, HTTP/2 sessions get GOAWAY; connections that stay silent for a second are
-   * closed. Resolves when the last connection is gone. Only the first call's `timeout` counts; one that no timer can hold
+   * closed; tunnels live until the limit. Resolves when the last connection is gone. Only the first call's `timeout` counts; one that no timer can hold
    * (`Infinity`) is about 25 days.
    * @throws ConfigError for a timeout that is negative or no number.
    */
@@ -64,6 +70,7 @@ export function attach(server: Server, app: App, options: AttachOptions = {}): A
     faults,
   )
   const patience = assertMilliseconds('attach.sendTimeout', options.sendTimeout ?? 60_000, 0, faults)
+  const bounds = checkHttp2Limits(options.http2 ?? {}, faults)
   for (const event of ['request', 'stream']) {
     if (server.listeners(event).length > 0) {
       const fix = 'Attach to a server of its own, or mount toHandler(app) in yours.'
@@ -72,15 +79,20 @@ export function attach(server: Server, app: App, options: AttachOptions = {}): A
   }
   if (faults.length > 0) throw new ConfigError(faults)
 
-  const state = { app, draining: false, stalls: patience > 0 ? new Deadlines(patience) : null }
+  const state = { app, draining: false, stalls: patience > 0 ? new Deadlines(patience) : null, tunnels: 0 }
   const connections = new Connections()
   connections.watch(server, idle)
   tune(server)
+  hardenHttp2(server, bounds)
   serve(server, state)
+  serveTunnels(server, state)
   let drained: Promise<void> | null = null
   return {
     get draining() {
       return state.draining
+    },
+    get tunnels() {
+      return state.tunnels
     },
     drain(timeout = limit) {
       const most = drainLimit(timeout)

@@ -40,7 +40,7 @@ export function toHandler(app: App, options: HandlerOptions = {}): NodeHandler {
   const timeout = assertMilliseconds('toHandler.sendTimeout', options.sendTimeout ?? 60_000, 0, faults)
   if (faults.length > 0) throw new ConfigError(faults)
   const stalls = timeout > 0 ? new Deadlines(timeout) : null
-  const serving: Serving = { app, draining: false, stalls }
+  const serving: Serving = { app, draining: false, stalls, tunnels: 0 }
   return function posternHandler(req, res) {
     const extras = { target: targetOf(req, options.target), ...bodyOf(req, options.body) }
     if ('stream' in req) {

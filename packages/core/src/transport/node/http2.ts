@@ -7,13 +7,15 @@ import type { Peer, Source } from '../../pipeline/contract.ts'
 import { Http2Link } from './link2.ts'
 import { RequestBody } from './request-body.ts'
 import { openExchange, type Serving } from './serving.ts'
+import { StreamSet } from './stream-set.ts'
+import { ConnectLink } from './upgrade2.ts'
 
 const SESSION = Symbol('session')
 
 /** What is kept of a session. */
 interface Session2 {
   readonly peer: Peer
-  readonly links: Set<Http2Link>
+  readonly links: StreamSet
 }
 
 type Owner = ServerHttp2Session & { [SESSION]?: Session2 }
@@ -42,9 +44,10 @@ export function serveHttp2(
   if (!session || stream.destroyed) return
   const { peer, links } = sessionOf(session as ServerHttp2Session)
   const headers = new HeaderList(raw.slice(2 * pseudoCount(raw)))
-  const { head, fault } = judgeHead(
+  const judged = judgeHead(
     {
-      method: pseudo[':method'] ?? '',
+      // Gates and routes see an extended CONNECT as the GET with `Upgrade` that it replaces (RFC 8441, 5).
+      method: pseudo[':protocol'] === undefined ? (pseudo[':method'] ?? '') : 'GET',
       target: extras.target ?? pseudo[':path'] ?? (pseudo[':method'] === 'CONNECT' ? '*' : ''),
       version: '2.0',
       headers,
@@ -54,6 +57,13 @@ export function serveHttp2(
     },
     serving.app.trusts,
   )
+  const { head } = judged
+  const fault = links.isTooLarge(raw) ? headTooLarge() : judged.fault
+  if (head.upgrade !== null) {
+    const connect = new ConnectLink(serving, stream, links)
+    connect.begin(openExchange(serving.app, head, null, connect, extras.fault ?? fault))
+    return
+  }
   const given = extras.given ?? null
   let body: RequestBody | null = null
   let refusal = extras.fault ?? fault
@@ -63,6 +73,8 @@ export function serveHttp2(
   if (given === null && !stream.readableEnded && !stream.endAfterHeaders) {
     body = new RequestBody(stream, lengthOf(headers), waits ? () => sendContinue(stream) : null)
   }
+  // Where the body looks for them when it has ended, as with node:http.
+  if (body) stream.once('trailers', (...[, , raw]: unknown[]) => Object.assign(stream, { rawTrailers: raw }))
   const link = new Http2Link(serving, stream, head.method, body, links)
   link.begin(openExchange(serving.app, head, given ?? body, link, refusal))
 }
@@ -70,6 +82,10 @@ export function serveHttp2(
 /** An `Expect` that is not 100-continue (RFC 9110, 10.1.1). */
 export function expectationFailed(): ProxyError {
   return new ProxyError({ source: 'client', phase: 'head', code: 'expectation-failed' })
+}
+
+function headTooLarge(): ProxyError {
+  return new ProxyError({ source: 'client', phase: 'head', code: 'head-too-large' })
 }
 
 /** True while a stream of the session is being answered. */
@@ -83,7 +99,7 @@ function sessionOf(session: ServerHttp2Session): Session2 {
   if (known) return known
   const made: Session2 = {
     peer: makePeer(session.socket as unknown as Parameters<typeof makePeer>[0]),
-    links: new Set(),
+    links: StreamSet.of(session),
   }
   owner[SESSION] = made
   // A stream whose upload nobody reads any more does not hear of it by itself.

@@ -189,7 +189,10 @@ export class Http1Link implements ClientLink, Sink, Link1 {
       else res.end()
     } else if (first) {
       if (!res.write(first)) this.#block()
-    } else res.flushHeaders()
+    } else {
+      // Not flushHeaders(): that would write bytes above 0x7f as UTF-8.
+      res.write('', 'latin1')
+    }
   }
 
   write(bytes: Uint8Array): boolean {

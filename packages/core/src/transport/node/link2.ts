@@ -11,6 +11,7 @@ import { piecesOf } from './pieces.ts'
 import type { RequestBody } from './request-body.ts'
 import type { Serving } from './serving.ts'
 import { Stall } from './stall.ts'
+import type { StreamSet } from './stream-set.ts'
 
 const { NGHTTP2_CANCEL, NGHTTP2_INTERNAL_ERROR, NGHTTP2_NO_ERROR } = constants
 
@@ -28,7 +29,7 @@ export class Http2Link implements ClientLink, Sink {
   readonly #method: string
   readonly #body: RequestBody | null
   /** All exchanges of the session. */
-  readonly #links: Set<Http2Link>
+  readonly #links: StreamSet
   #exchange!: OpenExchange
   #reply: Reply | null = null
   #flow: Flow | null = null
@@ -51,7 +52,7 @@ export class Http2Link implements ClientLink, Sink {
     stream: ServerHttp2Stream,
     method: string,
     body: RequestBody | null,
-    links: Set<Http2Link>,
+    links: StreamSet,
   ) {
     this.#serving = serving
     this.#stream = stream
@@ -266,6 +267,7 @@ export class Http2Link implements ClientLink, Sink {
     this.#body?.gone(error)
     this.#exchange.abort(error)
     this.#flow?.cancel(error)
+    if (error.source === 'client') this.#links.onCancelled?.()
     this.#exchange.done(this.#stream.headersSent ? status : error.status, this.#bytesSent, error)
   }
 }

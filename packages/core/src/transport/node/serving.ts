@@ -18,6 +18,8 @@ export interface Serving {
   readonly draining: boolean
   /** Ends answers that their clients do not take; `null` for no limit. */
   readonly stalls: Deadlines | null
+  /** Tunnels that are open. */
+  tunnels: number
 }
 
 /** Opens an exchange. An app whose filters cannot even make their state answers 500; no filter is there to log it. */
@@ -62,6 +64,9 @@ class Unopened implements OpenExchange {
       filter: null,
       reason: this.#reply.reason ?? null,
       error: this.#reply.error ?? null,
+      upstream: null,
+      target: null,
+      attempts: 0,
       bytesReceived: 0,
       bytesSent: this.#bytesSent,
       duration: 0,
