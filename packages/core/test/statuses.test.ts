@@ -14,6 +14,7 @@ import {
 } from '../src/index.ts'
 import { exchangeBytes, openSocket, request2, session2 } from './support/clients.ts'
 import { edge, proxyEdge, scripted, testUpstream, until } from './support/servers.ts'
+import { connect2, HANDSHAKE } from './support/websocket.ts'
 
 interface Answer {
   status: number
@@ -367,5 +368,27 @@ describe('a body that is not as long as its head says', () => {
     const { text } = await exchangeBytes(port, head + head)
     expect(text.match(/Content-Length: 100\r\n/g)).toHaveLength(2)
     expect(text).not.toContain('abc')
+  })
+})
+
+describe('an upgrade that is answered with what it should not be', () => {
+  it.each([
+    ['nothing', () => undefined as never],
+    ['nothing, later', () => Promise.resolve(undefined as never)],
+    ['an exception', () => Promise.reject(new RangeError('no'))],
+    ['101 without a tunnel', () => made(101, null)],
+    ['a string', () => 'hello' as never],
+  ])('%s: 500 and logged, the process lives', async (_what, handler) => {
+    const outcomes: Outcome[] = []
+    const app = pipeline()
+      .use({ name: 'watch', onDone: (_cx, outcome) => void outcomes.push(outcome) })
+      .handle(handler)
+    const h1 = await edge(app)
+    expect((await exchangeBytes(h1.port, HANDSHAKE())).text).toMatch(/^HTTP\/1\.1 500/)
+    const h2 = await edge(app, 'h2c')
+    expect((await connect2(session2(h2.url))).status).toBe(500)
+    await until('the outcomes', () => outcomes.length === 2)
+    for (const outcome of outcomes)
+      expect(outcome).toMatchObject({ status: 500, error: { code: 'internal' } })
   })
 })
