@@ -63,9 +63,14 @@ export function undiciConnector(options: UndiciOptions): Connector {
 
   function release(call: UndiciCall): void {
     if (!waiting.delete(call)) running--
-    // A start that fails at once comes back here.
-    if (pumping) return
-    pumping = true
+    // Later, and not from inside undici: it may still be putting a broken connection away.
+    if (waiting.size > 0 && !pumping) {
+      pumping = true
+      queueMicrotask(pump)
+    } else if (waiting.size === 0) emptied?.()
+  }
+
+  function pump(): void {
     while (running < connections && waiting.size > 0) {
       const [next] = waiting
       waiting.delete(next!)
@@ -78,9 +83,10 @@ export function undiciConnector(options: UndiciOptions): Connector {
   return {
     send(request, receiver) {
       if (over) return failed(receiver, 'connect-failed')
-      if (running >= connections && waiting.size >= queue) return failed(receiver, 'queue-full')
+      const free = running < connections && waiting.size === 0
+      if (!free && waiting.size >= queue) return failed(receiver, 'queue-full')
       const call = new UndiciCall(request, receiver, release)
-      if (running < connections) start(call)
+      if (free) start(call)
       else waiting.add(call)
       return call
     },
