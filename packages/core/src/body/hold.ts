@@ -2,6 +2,7 @@
 import type { ProxyError } from '../errors.ts'
 import type { HeaderList } from '../headers/list.ts'
 import type { Flow, Sink, Source } from '../pipeline/contract.ts'
+import type { Own } from './guard.ts'
 
 /**
  * Reads until `wanted` bytes or the end have passed, then gives a source that tells it all again.
@@ -14,7 +15,8 @@ export function holdSource(source: Source, wanted: number): Promise<Source> {
   })
 }
 
-class Held implements Sink, Source, Flow {
+class Held implements Sink, Source, Flow, Own {
+  readonly keepsTheRules = true
   readonly length: number | null
   readonly #wanted: number
   readonly #ready: (source: Source) => void
@@ -27,6 +29,7 @@ class Held implements Sink, Source, Flow {
   #end: { trailers: HeaderList | undefined } | null = null
   #error: ProxyError | null = null
   #paused = false
+  #over = false
 
   constructor(
     length: number | null,
@@ -46,6 +49,7 @@ class Held implements Sink, Source, Flow {
   }
 
   write(bytes: Uint8Array): boolean {
+    if (this.#over) return false
     if (this.#next && this.#chunks.length === 0) return this.#next.write(bytes)
     this.#chunks.push(bytes)
     this.#bytes += bytes.length
@@ -58,6 +62,7 @@ class Held implements Sink, Source, Flow {
   }
 
   end(trailers?: HeaderList): void {
+    if (this.#over) return
     if (this.#next && this.#chunks.length === 0) return this.#next.end(trailers)
     this.#end = { trailers }
     if (!this.#full) {
@@ -67,6 +72,7 @@ class Held implements Sink, Source, Flow {
   }
 
   fail(error: ProxyError): void {
+    if (this.#over) return
     if (this.#next) return this.#next.fail(error)
     this.#error = error
     if (!this.#full) this.#broken(error)
@@ -84,11 +90,15 @@ class Held implements Sink, Source, Flow {
   }
 
   resume(): void {
+    if (this.#over) return
     this.#paused = false
     this.#replay()
   }
 
   cancel(error: ProxyError): void {
+    if (this.#over) return
+    this.#over = true
+    this.#end = null
     this.#chunks.length = 0
     this.#flow?.cancel(error)
   }
@@ -98,7 +108,7 @@ class Held implements Sink, Source, Flow {
     const error = this.#error
     this.#error = null
     if (error) return sink.fail(error)
-    while (!this.#paused) {
+    while (!this.#paused && !this.#over) {
       const chunk = this.#chunks.shift()
       if (chunk === undefined) {
         const end = this.#end

@@ -1,5 +1,5 @@
 /** Checks the options of a group and fills in the defaults. */
-import { assertMilliseconds, assertWhole } from '../config/check.ts'
+import { assertMilliseconds, assertWhole, readOptions } from '../config/check.ts'
 import type { ConfigFault } from '../errors.ts'
 import { normaliseAuthority } from '../headers/authority.ts'
 import { isFieldName } from '../headers/list.ts'
@@ -19,25 +19,8 @@ import {
   tunnelSettings,
   type UpstreamProtocol,
 } from './protocol.ts'
+import { certificates, known } from './rules.ts'
 import { Affinity, type StickyOptions } from './sticky.ts'
-
-/** Adds a fault for every option with an unknown name. */
-export function onlyKnown(
-  place: string,
-  options: object,
-  known: readonly string[],
-  faults: ConfigFault[],
-): void {
-  for (const name of Object.keys(options)) {
-    if (!known.includes(name)) {
-      faults.push({
-        place: `${place}.${name}`,
-        problem: 'there is no such option',
-        fix: `Known are ${known.join(', ')}.`,
-      })
-    }
-  }
-}
 
 /** Times and sizes of the connections. */
 export interface ConnectSettings {
@@ -60,12 +43,23 @@ export function checkConnect(
   place: string,
   faults: ConfigFault[],
 ): ConnectSettings {
-  const { timeouts = {}, tls = {} } = options
-  onlyKnown(`${place}.timeouts`, timeouts, ['connect', 'head', 'idle', 'total', 'tunnel'], faults)
-  onlyKnown(`${place}.tls`, tls, ['ca', 'servername', 'cert', 'key', 'passphrase'], faults)
+  const timeouts = readOptions<NonNullable<UpstreamOptions['timeouts']>>(
+    `${place}.timeouts`,
+    options.timeouts,
+    known(['connect', 'head', 'idle', 'total', 'tunnel']),
+    faults,
+  )
+  const tls = readOptions<TlsOptions>(
+    `${place}.tls`,
+    options.tls,
+    known(['ca', 'servername', 'cert', 'key', 'passphrase']),
+    faults,
+  )
   const add = (name: string, problem: string, fix: string): void =>
     void faults.push({ place: `${place}.tls.${name}`, problem, fix })
-  const { servername, cert, key } = tls
+  const { servername, ca, cert, key } = tls
+  if (ca !== undefined) certificates.check(`${place}.tls.ca`, ca, faults)
+  if (cert !== undefined) certificates.check(`${place}.tls.cert`, cert, faults)
   if ((cert === undefined) !== (key === undefined)) {
     add(cert === undefined ? 'cert' : 'key', 'it is missing', 'A client certificate needs both cert and key.')
   }
@@ -138,10 +132,10 @@ export function checkSticky(
   faults: ConfigFault[],
 ): Affinity | null {
   if (given === undefined || given === false) return null
-  const options = given === true ? {} : given
+  const names = known(['cookie', 'secret', 'path', 'sameSite', 'secure', 'maxAge'])
+  const options = readOptions<StickyOptions>(`${place}.sticky`, given === true ? {} : given, names, faults)
   const add = (name: string, problem: string, fix: string): void =>
     void faults.push({ place: `${place}.sticky.${name}`, problem, fix })
-  onlyKnown(`${place}.sticky`, options, ['cookie', 'secret', 'path', 'sameSite', 'secure', 'maxAge'], faults)
   const { cookie = 'sticky', secret, path = '/', sameSite = 'Lax', secure = 'auto', maxAge } = options
   if (typeof cookie !== 'string' || !isFieldName(cookie))
     add('cookie', 'it is no name of a cookie', "Write for example 'sticky'.")
@@ -172,8 +166,8 @@ export function checkDns(
   faults: ConfigFault[],
 ): NameWatchSettings | null {
   if (given === undefined || given === false) return null
-  const options = given === true ? {} : given
-  onlyKnown(`${place}.dns`, options, ['resolver', 'interval', 'minimum', 'timeout'], faults)
+  const names = known(['resolver', 'interval', 'minimum', 'timeout'])
+  const options = readOptions<DnsOptions>(`${place}.dns`, given === true ? {} : given, names, faults)
   const { resolver = 'system' } = options
   if (resolver !== 'system' && resolver !== 'records' && typeof resolver !== 'function') {
     faults.push({

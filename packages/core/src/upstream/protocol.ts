@@ -1,14 +1,14 @@
 /** Which connector speaks to a target, and the options of those beyond HTTP/1.1. */
-import { assertMilliseconds, assertWhole } from '../config/check.ts'
+import { assertMilliseconds, assertWhole, readOptions } from '../config/check.ts'
 import type { ConfigFault } from '../errors.ts'
 import { Http1Opener } from '../upgrade/http1-upstream.ts'
 import { TunnelClock } from '../upgrade/tunnel.ts'
 import { autoConnector } from './auto.ts'
-import { onlyKnown } from './check-options.ts'
 import type { Connector } from './connector.ts'
 import { http2Connector } from './h2/connector.ts'
 import { openSocket } from './h2/dial.ts'
-import type { UpstreamOptions } from './options.ts'
+import type { Http2UpstreamOptions, UpstreamOptions } from './options.ts'
+import { known } from './rules.ts'
 import { type UndiciOptions, undiciConnector } from './undici.ts'
 
 /** How targets are spoken to. */
@@ -95,9 +95,9 @@ export function checkProtocol(
 
 /** Checks and completes the bounds of HTTP/2. */
 export function http2Settings(options: UpstreamOptions, place: string, faults: ConfigFault[]): Http2Settings {
-  const { http2 = {} } = options
   const at = `${place}.http2`
-  onlyKnown(at, http2, ['streams', 'idle', 'pingAfter', 'pingTimeout'], faults)
+  const names = known<Http2UpstreamOptions>(['streams', 'idle', 'pingAfter', 'pingTimeout'])
+  const http2 = readOptions(at, options.http2, names, faults)
   return {
     streams: assertWhole(`${at}.streams`, http2.streams ?? 100, 1, 10_000, faults),
     sessionIdle: assertMilliseconds(`${at}.idle`, http2.idle ?? 60_000, 1, faults),

@@ -1,9 +1,10 @@
 /** Checks the options of health and fills in the defaults. */
-import { assertMilliseconds, assertWhole } from '../../config/check.ts'
+import { assertMilliseconds, assertWhole, readOptions, type Table } from '../../config/check.ts'
 import type { ConfigFault } from '../../errors.ts'
 import { readTarget } from '../../headers/target.ts'
-import { checkHost, onlyKnown } from '../check-options.ts'
+import { checkHost } from '../check-options.ts'
 import type { CheckOptions, PassiveOptions, UpstreamHealthOptions } from '../options.ts'
+import { known, object, statuses } from '../rules.ts'
 import type { HealthSettings } from './target-health.ts'
 
 /** Everything about the health of a group. */
@@ -31,8 +32,12 @@ export function checkHealth(
   faults: ConfigFault[],
 ): GroupHealthSettings {
   const here = `${place}.health`
-  const given = options ?? {}
-  onlyKnown(here, given, ['check', 'passive', 'panic'], faults)
+  const given = readOptions<UpstreamHealthOptions>(
+    here,
+    options,
+    known(['check', 'passive', 'panic']),
+    faults,
+  )
   const { check, passive = true, panic = 0 } = given
   if (panic !== false && !(typeof panic === 'number' && panic >= 0 && panic <= 1)) {
     faults.push({
@@ -54,15 +59,25 @@ export function checkHealth(
   }
 }
 
-const ACTIVE = ['path', 'method', 'host', 'interval', 'timeout', 'rise', 'fall', 'initial', 'status']
+const ACTIVE: (keyof CheckOptions)[] = [
+  'path',
+  'method',
+  'host',
+  'interval',
+  'timeout',
+  'rise',
+  'fall',
+  'initial',
+  'status',
+]
 
 function checkActive(
-  options: CheckOptions,
+  given: CheckOptions,
   place: string,
   faults: ConfigFault[],
 ): { settings: CheckSettings; thresholds: HealthSettings['checks'] } {
   const here = `${place}.check`
-  onlyKnown(here, options, ACTIVE, faults)
+  const options = readOptions<CheckOptions>(here, given, known(ACTIVE), faults)
   const { path = '/', method = 'GET', host, initial = 'up', status } = options
   if (typeof path !== 'string' || !path.startsWith('/') || typeof readTarget('GET', path) === 'string') {
     faults.push({ place: `${here}.path`, problem: 'it is no path', fix: "Write for example '/healthz'." })
@@ -97,23 +112,26 @@ function checkActive(
   }
 }
 
-const PASSIVE = [
-  ...['consecutive', 'errorRate', 'slow', 'statuses', 'backoff', 'maxBackoff', 'probes', 'successes'],
-]
+const RULES: Table<PassiveOptions> = {
+  ...known<PassiveOptions>(['consecutive', 'backoff', 'maxBackoff', 'probes', 'successes']),
+  errorRate: object,
+  slow: object,
+  statuses,
+}
 
 function checkPassive(
-  options: PassiveOptions,
+  given: PassiveOptions,
   place: string,
   faults: ConfigFault[],
 ): HealthSettings['passive'] {
   const here = `${place}.passive`
-  onlyKnown(here, options, PASSIVE, faults)
-  const { consecutive = 5, errorRate, slow, statuses = [502, 503, 504] } = options
+  const options = readOptions<PassiveOptions>(here, given, RULES, faults)
+  const { consecutive = 5, errorRate, slow, statuses: bad = [502, 503, 504] } = options
   const share = (name: string, value: number, test: boolean, fix: string): void => {
     if (!test) faults.push({ place: `${here}.${name}`, problem: `${String(value)} cannot work`, fix })
   }
   if (errorRate) {
-    onlyKnown(`${here}.errorRate`, errorRate, ['share', 'window', 'atLeast'], faults)
+    readOptions(`${here}.errorRate`, errorRate, known(['share', 'window', 'atLeast']), faults)
     share(
       'errorRate.share',
       errorRate.share,
@@ -122,10 +140,10 @@ function checkPassive(
     )
   }
   if (slow) {
-    onlyKnown(`${here}.slow`, slow, ['factor', 'atLeast', 'requests'], faults)
+    readOptions(`${here}.slow`, slow, known(['factor', 'atLeast', 'requests']), faults)
     share('slow.factor', slow.factor, slow.factor > 1 && slow.factor < 1e6, 'Choose above 1.')
   }
-  for (const one of statuses) assertWhole(`${here}.statuses`, one, 400, 599, faults)
+  for (const one of bad) assertWhole(`${here}.statuses`, one, 400, 599, faults)
   const first = assertMilliseconds(`${here}.backoff`, options.backoff ?? 5000, 1, faults)
   return {
     consecutive:
@@ -144,7 +162,7 @@ function checkPassive(
           requests: assertWhole(`${here}.slow.requests`, slow.requests ?? 20, 1, 1_000_000, faults),
         }
       : null,
-    statuses: new Set(statuses),
+    statuses: new Set(bad),
     breaker: {
       backoff: first,
       maxBackoff: assertMilliseconds(
