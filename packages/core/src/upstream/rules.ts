@@ -5,6 +5,7 @@ import {
   label,
   milliseconds,
   needed,
+  oneOf,
   type Rule,
   something,
   type Table,
@@ -24,15 +25,10 @@ const switched: Rule = something(
   value => typeof value === 'boolean' || isObject(value),
 )
 
-/** A table of names whose values are looked at elsewhere. */
-export function known<T>(names: readonly (keyof T & string)[]): Table<T> {
-  return Object.fromEntries(names.map(name => [name, unchecked])) as unknown as Table<T>
-}
-
-/** Statuses. */
+/** Statuses that mean a failure. */
 export const statuses: Rule = something(
-  'an array of statuses',
-  value => Array.isArray(value) && value.every(one => typeof one === 'number'),
+  'an array of statuses from 400 to 599',
+  value => Array.isArray(value) && value.every(one => Number.isInteger(one) && one >= 400 && one <= 599),
 )
 
 /** Rules of `upstream()`. */
@@ -51,11 +47,11 @@ export const RULES: Table<UpstreamOptions> = {
   health: object,
   dns: switched,
   onChange: callback,
-  protocol: unchecked,
+  protocol: oneOf('h1', 'h2', 'h2c', 'auto'),
   http2: object,
-  tunnels: unchecked,
+  tunnels: whole(0, 1_000_000),
   connections: whole(1, 65_535),
-  warm: unchecked,
+  warm: whole(0, 65_535),
   queue: whole(0, 1_000_000),
   keepAlive: milliseconds(1),
   drainTimeout: milliseconds(1),

@@ -1,8 +1,11 @@
 /** A named group of interchangeable servers. */
-import { assertMilliseconds, readOptions } from '../config/check.ts'
+import { readOptions } from '../config/check.ts'
 import { ConfigError, type ConfigFault } from '../errors.ts'
 import type { Context } from '../pipeline/contract.ts'
-import { checkBalance, checkConnect, checkDns, checkSticky } from './check-options.ts'
+import { checkBalance } from './balance/check.ts'
+import { checkConnect } from './check-connect.ts'
+import { checkSticky } from './check-sticky.ts'
+import { checkDns } from './dns/check.ts'
 import type { GroupStats } from './events.ts'
 import { Group, MOST_TARGETS } from './group.ts'
 import { systemClock } from './health/breaker.ts'
@@ -70,10 +73,9 @@ export function upstream(options: UpstreamOptions): Upstream {
   const hasWeights = specs.some(spec => spec.weight !== 1)
   const settings = {
     name: given.name,
-    totalTimeout: assertMilliseconds(`${place}.timeouts.total`, given.timeouts?.total ?? 30_000, 0, faults),
     drainTimeout: given.drainTimeout ?? 30_000,
     slowStart,
-    connect: checkConnect(given, place, faults),
+    ...checkConnect(given, place, faults),
     balancer: checkBalance(given.balance, place, hasWeights, slowStart > 0, faults),
     measured: given.balance === 'peak-ewma',
     affinity: checkSticky(given.sticky, place, faults),
