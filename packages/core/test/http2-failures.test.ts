@@ -214,6 +214,22 @@ describe('B007: bodies cut half-way', () => {
   })
 })
 
+it('RST_STREAM(NO_ERROR) behind all that was announced is an end, as servers of Node say it', async () => {
+  const up = await frameOrigin((one, socket) => {
+    if (one.type !== HEADERS) return
+    socket.write(
+      Buffer.concat([
+        answer(one.stream, 200, [['content-length', '3']]),
+        text(one.stream, 'abc'),
+        rst(one.stream, 0),
+      ]),
+    )
+  })
+  const { url } = await proxyEdge(up.url, 'h2c', h2c)
+  const reply = await request2(session2(url), { ':path': '/' })
+  expect([reply.status, reply.body, reply.code]).toEqual([200, 'abc', 0])
+})
+
 describe('B010: early answers', () => {
   it('the answer passes and the upload stops', async () => {
     let code = -1

@@ -30,10 +30,8 @@ export function guardRequest(source: Source): Source {
 export function discard(body: unknown, error: ProxyError): void {
   try {
     if (typeof body !== 'object' || body === null) return
-    if ('splice' in body) return dropTunnel(body as Tunnel, error)
-    if (!('start' in body)) return
-    const flow = (body as Source).start(NOWHERE)
-    flow.cancel(error)
+    if ('splice' in body) dropTunnel(body as Tunnel, error)
+    else if ('start' in body) (body as Source).start(NOWHERE).cancel(error)
   } catch {
     // It was unwanted, and it is broken: nobody is left who would like to know.
   }

@@ -29,6 +29,7 @@ class Held implements Sink, Source, Flow, Own {
   #end: { trailers: HeaderList | undefined } | null = null
   #error: ProxyError | null = null
   #paused = false
+  /** The reader has had its end, or wants none. */
   #over = false
 
   constructor(
@@ -49,7 +50,7 @@ class Held implements Sink, Source, Flow, Own {
   }
 
   write(bytes: Uint8Array): boolean {
-    if (this.#over) return false
+    if (this.#over) return true
     if (this.#next && this.#chunks.length === 0) return this.#next.write(bytes)
     this.#chunks.push(bytes)
     this.#bytes += bytes.length
@@ -63,7 +64,10 @@ class Held implements Sink, Source, Flow, Own {
 
   end(trailers?: HeaderList): void {
     if (this.#over) return
-    if (this.#next && this.#chunks.length === 0) return this.#next.end(trailers)
+    if (this.#next && this.#chunks.length === 0) {
+      this.#over = true
+      return this.#next.end(trailers)
+    }
     this.#end = { trailers }
     if (!this.#full) {
       this.#full = true
@@ -73,7 +77,10 @@ class Held implements Sink, Source, Flow, Own {
 
   fail(error: ProxyError): void {
     if (this.#over) return
-    if (this.#next) return this.#next.fail(error)
+    if (this.#next) {
+      this.#stop()
+      return this.#next.fail(error)
+    }
     this.#error = error
     if (!this.#full) this.#broken(error)
   }
@@ -97,24 +104,33 @@ class Held implements Sink, Source, Flow, Own {
 
   cancel(error: ProxyError): void {
     if (this.#over) return
-    this.#over = true
-    this.#end = null
-    this.#chunks.length = 0
+    this.#stop()
     this.#flow?.cancel(error)
+  }
+
+  #stop(): void {
+    this.#over = true
+    this.#chunks.length = 0
+    this.#end = null
   }
 
   #replay(): void {
     const sink = this.#next!
     const error = this.#error
     this.#error = null
-    if (error) return sink.fail(error)
+    if (error) {
+      this.#stop()
+      return sink.fail(error)
+    }
     while (!this.#paused && !this.#over) {
       const chunk = this.#chunks.shift()
       if (chunk === undefined) {
         const end = this.#end
         this.#end = null
-        if (end) sink.end(end.trailers)
-        else this.#flow?.resume()
+        if (end) {
+          this.#over = true
+          sink.end(end.trailers)
+        } else this.#flow?.resume()
         return
       }
       if (!sink.write(chunk)) this.#paused = true

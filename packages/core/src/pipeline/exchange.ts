@@ -72,6 +72,7 @@ export class Exchange implements Context, OpenExchange {
     body: Source | null,
     link: ClientLink,
     fault: ProxyError | null,
+    state: object | null = null,
   ) {
     this.plan = plan
     this.request = request
@@ -80,6 +81,10 @@ export class Exchange implements Context, OpenExchange {
     this.#link = link
     this.#fault = fault
     this.startedAt = performance.now()
+    if (state !== null) {
+      this.state = state
+      return
+    }
     try {
       this.state = plan.state()
     } catch (cause) {

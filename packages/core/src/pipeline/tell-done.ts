@@ -5,15 +5,20 @@ import type { AnyContext, Plan } from './plan.ts'
 import { warnOf } from './warn.ts'
 
 /** Runs every `onDone`. What throws or rejects is a warning, and the next filter still has to know. */
-export function tellDone({ onDone, filters }: Plan, cx: AnyContext, outcome: Outcome): void {
+export function tellDone(plan: Plan, cx: AnyContext, outcome: Outcome): void {
+  const { onDone } = plan
   for (let i = 0; i < onDone.length; i++) {
-    const { run, at } = onDone[i]!
-    const warn = (cause: unknown): void => warnOf(`filter '${filters[at]!.name}' (onDone)`, cause)
     try {
-      const given: unknown = run(cx, outcome)
-      if (given !== undefined && isThenable(given)) Promise.resolve(given).catch(warn)
+      const given: unknown = onDone[i]!.run(cx, outcome)
+      if (given !== undefined && isThenable(given)) {
+        Promise.resolve(given).catch(cause => warn(plan, i, cause))
+      }
     } catch (cause) {
-      warn(cause)
+      warn(plan, i, cause)
     }
   }
+}
+
+function warn({ filters, onDone }: Plan, i: number, cause: unknown): void {
+  warnOf(`filter '${filters[onDone[i]!.at]!.name}' (onDone)`, cause)
 }

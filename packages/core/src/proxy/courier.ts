@@ -133,6 +133,10 @@ function send(
   const { connector, basePath } = target
   const whole = basePath === '' ? path : basePath + path
   fields.push('Host', authority)
+  // Where the connector can wait for the target's 100, the client waits for that one (RFC 9110, 10.1.1).
+  if (attempt.body !== null && connector.expects === true && cx.request.headers.has('expect')) {
+    fields.push('Expect', '100-continue')
+  }
   attempt.leaving()
   const { method } = cx.request
   const call =

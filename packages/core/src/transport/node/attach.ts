@@ -3,12 +3,13 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2'
 import type { Server, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { kindOf, milliseconds, readOptions } from '../../config/check.ts'
+import { kindOf, milliseconds, readOptions, unchecked } from '../../config/check.ts'
 import { ConfigError, type ConfigFault, ProxyError } from '../../errors.ts'
 import { checkApp } from '../../pipeline/check-app.ts'
 import type { App } from '../../pipeline/contract.ts'
 import { Deadlines } from '../../proxy/deadlines.ts'
 import { Connections, drainServer } from './drain.ts'
+import { checkHttp2Limits, type Http2Limits, hardenHttp2 } from './hardening.ts'
 import { type Extras, serveHttp1 } from './http1.ts'
 import { expectationFailed, serveHttp2 } from './http2.ts'
 import { refuseBytes, refuseConnect } from './refusals.ts'
@@ -31,6 +32,8 @@ export interface AttachOptions {
    * the upstream's request cancelled. It must take 128 KiB, or all that waits, in that time. Default 60 000; 0 for no limit.
    */
   sendTimeout?: number
+  /** What an HTTP/2 client may cost. */
+  http2?: Http2Limits
 }
 
 /** A server under an app. */
@@ -64,6 +67,7 @@ export function attach(server: Server, app: App, options: AttachOptions = {}): A
     drainTimeout: milliseconds(0),
     sessionIdleTimeout: milliseconds(1),
     sendTimeout: milliseconds(0),
+    http2: unchecked,
   }
   const given = readOptions<AttachOptions>('attach', options, table, faults)
   const {
@@ -71,6 +75,7 @@ export function attach(server: Server, app: App, options: AttachOptions = {}): A
     sessionIdleTimeout: idle = 60_000,
     sendTimeout: patience = 60_000,
   } = given
+  const bounds = checkHttp2Limits(given.http2 ?? {}, faults)
   if (typeof server?.listeners !== 'function') {
     const fix = 'Pass what createServer() of node:http, node:https or node:http2 returns.'
     faults.push({ place: 'attach(server)', problem: `it is ${kindOf(server)}, not a server`, fix })
@@ -89,6 +94,7 @@ export function attach(server: Server, app: App, options: AttachOptions = {}): A
   const connections = new Connections()
   connections.watch(server, idle)
   tune(server)
+  hardenHttp2(server, bounds)
   serve(server, state)
   serveTunnels(server, state)
   let drained: Promise<void> | null = null

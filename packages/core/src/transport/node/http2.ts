@@ -7,6 +7,7 @@ import type { Peer, Source } from '../../pipeline/contract.ts'
 import { Http2Link } from './link2.ts'
 import { RequestBody } from './request-body.ts'
 import { openExchange, type Serving } from './serving.ts'
+import { StreamSet } from './stream-set.ts'
 import { ConnectLink } from './upgrade2.ts'
 
 const SESSION = Symbol('session')
@@ -14,7 +15,7 @@ const SESSION = Symbol('session')
 /** What is kept of a session. */
 interface Session2 {
   readonly peer: Peer
-  readonly links: Set<{ closed(): void }>
+  readonly links: StreamSet
 }
 
 type Owner = ServerHttp2Session & { [SESSION]?: Session2 }
@@ -43,7 +44,7 @@ export function serveHttp2(
   if (!session || stream.destroyed) return
   const { peer, links } = sessionOf(session as ServerHttp2Session)
   const headers = new HeaderList(raw.slice(2 * pseudoCount(raw)))
-  const { head, fault } = judgeHead(
+  const judged = judgeHead(
     {
       // Gates and routes see an extended CONNECT as the GET with `Upgrade` that it replaces (RFC 8441, 5).
       method: pseudo[':protocol'] === undefined ? (pseudo[':method'] ?? '') : 'GET',
@@ -56,6 +57,8 @@ export function serveHttp2(
     },
     serving.app.trusts,
   )
+  const { head } = judged
+  const fault = links.isTooLarge(raw) ? headTooLarge() : judged.fault
   if (head.upgrade !== null) {
     const connect = new ConnectLink(serving, stream, links)
     connect.begin(openExchange(serving.app, head, null, connect, extras.fault ?? fault))
@@ -81,6 +84,10 @@ export function expectationFailed(): ProxyError {
   return new ProxyError({ source: 'client', phase: 'head', code: 'expectation-failed' })
 }
 
+function headTooLarge(): ProxyError {
+  return new ProxyError({ source: 'client', phase: 'head', code: 'head-too-large' })
+}
+
 /** True while a stream of the session is being answered. */
 export function hasStreams(session: ServerHttp2Session): boolean {
   return ((session as Owner)[SESSION]?.links.size ?? 0) > 0
@@ -92,7 +99,7 @@ function sessionOf(session: ServerHttp2Session): Session2 {
   if (known) return known
   const made: Session2 = {
     peer: makePeer(session.socket as unknown as Parameters<typeof makePeer>[0]),
-    links: new Set(),
+    links: StreamSet.of(session),
   }
   owner[SESSION] = made
   // A stream whose upload nobody reads any more does not hear of it by itself.

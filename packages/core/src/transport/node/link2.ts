@@ -11,6 +11,7 @@ import { piecesOf } from './pieces.ts'
 import type { RequestBody } from './request-body.ts'
 import type { Serving } from './serving.ts'
 import { Stall } from './stall.ts'
+import type { StreamSet } from './stream-set.ts'
 
 const { NGHTTP2_CANCEL, NGHTTP2_INTERNAL_ERROR, NGHTTP2_NO_ERROR } = constants
 
@@ -28,7 +29,7 @@ export class Http2Link implements ClientLink, Sink {
   readonly #method: string
   readonly #body: RequestBody | null
   /** All exchanges of the session. */
-  readonly #links: Set<{ closed(): void }>
+  readonly #links: StreamSet
   #exchange!: OpenExchange
   #reply: Reply | null = null
   #flow: Flow | null = null
@@ -49,7 +50,7 @@ export class Http2Link implements ClientLink, Sink {
     stream: ServerHttp2Stream,
     method: string,
     body: RequestBody | null,
-    links: Set<{ closed(): void }>,
+    links: StreamSet,
   ) {
     this.#serving = serving
     this.#stream = stream
@@ -105,6 +106,15 @@ export class Http2Link implements ClientLink, Sink {
   }
 
   #send(given: Reply): void {
+    try {
+      this.#trySend(given)
+    } catch (cause) {
+      // A source that throws when it is started: it must not look whole, nor end the process.
+      this.fail(new ProxyError({ source: 'proxy', phase: 'reply-body', code: 'internal', cause }))
+    }
+  }
+
+  #trySend(given: Reply): void {
     const stream = this.#stream
     if (this.#over || stream.destroyed || stream.closed || stream.headersSent) {
       return discardBody(given.body, gone('reply-body'))
@@ -143,6 +153,7 @@ export class Http2Link implements ClientLink, Sink {
   }
 
   write(bytes: Uint8Array): boolean {
+    if (this.#over || this.#ended) return false
     this.#bytesSent += bytes.length
     if (this.#stream.write(bytes)) return true
     if (!this.#blocked) {
@@ -169,6 +180,7 @@ export class Http2Link implements ClientLink, Sink {
   }
 
   end(trailers?: HeaderList): void {
+    if (this.#over || this.#ended) return
     this.#trailers = trailers ?? null
     this.#ended = true
     this.#stream.end()
@@ -177,6 +189,7 @@ export class Http2Link implements ClientLink, Sink {
 
   /** A broken reply ends in a reset, never in END_STREAM (RFC 9113, 8.1.1). */
   fail(error: ProxyError): void {
+    if (this.#over) return
     this.#error = error
     this.#stream.close(NGHTTP2_INTERNAL_ERROR)
   }
@@ -239,6 +252,7 @@ export class Http2Link implements ClientLink, Sink {
     this.#body?.gone(error)
     this.#exchange.abort(error)
     this.#flow?.cancel(error)
+    if (error.source === 'client') this.#links.onCancelled?.()
     this.#exchange.done(this.#stream.headersSent ? status : error.status, this.#bytesSent, error)
   }
 }

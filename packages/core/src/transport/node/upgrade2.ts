@@ -10,18 +10,19 @@ import { fieldsOf } from './fields2.ts'
 import { Http2Link } from './link2.ts'
 import { RequestBody } from './request-body.ts'
 import type { Serving } from './serving.ts'
+import type { StreamSet } from './stream-set.ts'
 import { answered } from './upgrade1.ts'
 
 /** Made with the stream, over with the tunnel or when the answer has another link. */
 export class ConnectLink implements ClientLink {
   readonly #serving: Serving
   readonly #stream: ServerHttp2Stream
-  readonly #links: Set<{ closed(): void }>
+  readonly #links: StreamSet
   #exchange!: OpenExchange
   #near: DuplexEnd | null = null
   #over = false
 
-  constructor(serving: Serving, stream: ServerHttp2Stream, links: Set<{ closed(): void }>) {
+  constructor(serving: Serving, stream: ServerHttp2Stream, links: StreamSet) {
     this.#serving = serving
     this.#stream = stream
     this.#links = links
@@ -68,6 +69,7 @@ export class ConnectLink implements ClientLink {
     }
     const error = gone('reply-head')
     this.#exchange.abort(error)
+    this.#links.onCancelled?.()
     this.#exchange.done(error.status, 0, error)
   }
 

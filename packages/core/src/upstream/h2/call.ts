@@ -260,8 +260,11 @@ export class Http2Call implements Call, Sink, Deadline {
 
   // 4
   #onEnd(stream: ClientHttp2Stream): void {
-    // Node says 'end' for cut bodies, too; and a length that was announced is a promise.
-    if (this.over || !this.#whole() || this.#left > 0) return
+    if (this.over || this.#left > 0) return
+    // Node says 'end' for cut bodies, too. Its own servers may say RST_STREAM(NO_ERROR) instead of END_STREAM behind the
+    // last byte for a slow reader: that is an end where the length was announced, and a cut where nobody can tell.
+    const byLength = this.#left === 0 && stream.rstCode === NGHTTP2_NO_ERROR
+    if (!this.#whole() && !byLength) return
     this.#settle()
     if (!this.#sent) {
       // An early answer: whole, and the rest of the upload is not wanted (RFC 9113, 8.1).
