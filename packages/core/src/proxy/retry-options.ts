@@ -33,8 +33,8 @@ const RULES: Table<RetryOptions> = {
   budget: whole(0, 100),
   perSecond: whole(0, 10_000),
   statuses: something(
-    'an array of 502, 503 or 504',
-    list => Array.isArray(list) && list.every(status => status === 502 || status === 503 || status === 504),
+    'an array of 502, 503 and 504',
+    value => Array.isArray(value) && value.every(status => status >= 502 && status <= 504),
   ),
   maxWait: milliseconds(0),
 }
@@ -46,10 +46,6 @@ export function checkRetry(
 ): RetryPolicy | null {
   if (given === false) return null
   const options = readOptions<RetryOptions>('proxy.retry', given, RULES, faults)
-  return {
-    attempts: options.attempts ?? 3,
-    budget: new RetryBudget(options.budget ?? 20, options.perSecond ?? 10),
-    statuses: new Set<number>(options.statuses ?? []),
-    maxWait: options.maxWait ?? 1000,
-  }
+  const { attempts = 3, budget = 20, perSecond = 10, statuses = [], maxWait = 1000 } = options
+  return { attempts, budget: new RetryBudget(budget, perSecond), statuses: new Set(statuses), maxWait }
 }

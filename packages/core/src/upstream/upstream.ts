@@ -1,13 +1,17 @@
 /** A named group of interchangeable servers. */
+import { readOptions } from '../config/check.ts'
 import { ConfigError, type ConfigFault } from '../errors.ts'
 import type { Context } from '../pipeline/contract.ts'
-import { checkBalance, checkConnect, checkDns, checkSticky } from './check-options.ts'
+import { checkBalance } from './balance/check.ts'
+import { checkConnect } from './check-connect.ts'
+import { checkSticky } from './check-sticky.ts'
+import { checkDns } from './dns/check.ts'
 import type { GroupStats } from './events.ts'
 import { Group, MOST_TARGETS } from './group.ts'
 import { systemClock } from './health/breaker.ts'
 import { checkHealth } from './health/check-options.ts'
 import type { UpstreamOptions } from './options.ts'
-import { readUpstream } from './read-options.ts'
+import { RULES } from './rules.ts'
 import type { Affinity } from './sticky.ts'
 import type { Target } from './target.ts'
 import { readTarget, type TargetOptions, type TargetSpec } from './target-url.ts'
@@ -60,16 +64,18 @@ export interface Upstream {
  */
 export function upstream(options: UpstreamOptions): Upstream {
   const faults: ConfigFault[] = []
-  const { place, given } = readUpstream(options, faults)
-  const specs = readTargets(given, place, faults)
-  const { slowStart = 0, timeouts } = given
+  const named: unknown = (options as UpstreamOptions | null | undefined)?.name
+  const place = typeof named === 'string' ? `upstream ${named}` : 'upstream'
+  // What breaks its rule is left out here: the parts below see sound options only.
+  const given = readOptions<UpstreamOptions>(place, options, RULES, faults) as UpstreamOptions
+  const specs = readTargets(given.targets ?? [], place, faults)
+  const { slowStart = 0 } = given
   const hasWeights = specs.some(spec => spec.weight !== 1)
   const settings = {
     name: given.name,
-    totalTimeout: timeouts?.total ?? 30_000,
     drainTimeout: given.drainTimeout ?? 30_000,
     slowStart,
-    connect: checkConnect(given, place, faults),
+    ...checkConnect(given, place, faults),
     balancer: checkBalance(given.balance, place, hasWeights, slowStart > 0, faults),
     measured: given.balance === 'peak-ewma',
     affinity: checkSticky(given.sticky, place, faults),
@@ -82,11 +88,13 @@ export function upstream(options: UpstreamOptions): Upstream {
   return new Group(settings, specs)
 }
 
-function readTargets(options: UpstreamOptions, place: string, faults: ConfigFault[]): TargetSpec[] {
-  const { targets } = options
+function readTargets(
+  targets: UpstreamOptions['targets'],
+  place: string,
+  faults: ConfigFault[],
+): TargetSpec[] {
   const add = (problem: string, fix: string): void =>
     void faults.push({ place: `${place}.targets`, problem, fix })
-  if (targets === undefined) return []
   if (targets.length > MOST_TARGETS) add(`there are ${targets.length}`, `Write ${MOST_TARGETS} at most.`)
   const specs = new Map<string, TargetSpec>()
   for (const target of targets) {
