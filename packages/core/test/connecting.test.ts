@@ -287,8 +287,10 @@ describe('connections opened in advance', () => {
     let connections = 0
     up.server.on('connection', () => connections++)
     const { port, group } = await through(up.url, { warm: 3 })
-    await until('three are open', () => group.stats().targets[0]!.connections!.open === 3)
-    expect(connections).toBe(3)
+    await until(
+      'three are open',
+      () => group.stats().targets[0]!.connections!.open === 3 && connections === 3,
+    )
     for (let i = 0; i < 5; i++) expect((await get1(port, '/')).status).toBe(200)
     expect(connections).toBe(3)
   })
@@ -304,7 +306,10 @@ describe('connections opened in advance', () => {
       up.close()
     })
     const edged = await through(`https://localhost:${port}`, { warm: 2, tls: { ca: cert } })
-    await until('two are open', () => edged.group.stats().targets[0]!.connections!.open === 2)
+    await until(
+      'two are open',
+      () => edged.group.stats().targets[0]!.connections!.open === 2 && handshakes === 2,
+    )
     for (let i = 0; i < 3; i++) expect((await get1(edged.port, '/')).status).toBe(200)
     expect(handshakes).toBe(2)
   })

@@ -1,7 +1,7 @@
 /** The last look at a reply before it is sent, the same for every transport. */
 import { isSource } from '../body/transform.ts'
 import { ProxyError } from '../errors.ts'
-import { type HeaderList, isFieldName, isFieldValue } from '../headers/list.ts'
+import { HeaderList, isFieldName, isFieldValue } from '../headers/list.ts'
 import type { Reply, Sink } from '../pipeline/contract.ts'
 import { bugReply } from '../reply.ts'
 import { dropTunnel } from '../upgrade/drop.ts'
@@ -21,11 +21,21 @@ export function discardBody(body: Reply['body'], error: ProxyError): void {
   else if ('splice' in body) dropTunnel(body, error)
 }
 
+function isReply(reply: unknown): reply is Reply {
+  if (typeof reply !== 'object' || reply === null) return false
+  const { headers, body } = reply as Partial<Reply>
+  if (!(headers instanceof HeaderList)) return false
+  if (body === null || body instanceof Uint8Array) return true
+  return typeof body === 'object' && ('start' in body || 'splice' in body)
+}
+
 /**
  * The reply as it may be sent: a final status (RFC 9110, 15: 200 to 599), and no content where the status has none
- * (15.3.5, 15.3.6, 15.4.5). A status that nobody can send is a fault of the program: 500. Tunnels pass as they are.
+ * (15.3.5, 15.3.6, 15.4.5). What nobody can send is a fault of the program: 500. Tunnels pass as they are.
  */
 export function fitReply(reply: Reply): Reply {
+  if (!isReply(reply))
+    return bugReply(new TypeError('a handler or hook answered with something that is no reply'))
   const { status, body } = reply
   if (status === 200) return reply
   if (body !== null && 'splice' in body) return reply

@@ -36,11 +36,18 @@ export async function inject(app: App, options: InjectOptions = {}): Promise<Inj
     app.trusts,
   )
   const exchange = app.open(head, body && link.counted(body), link, fault)
-  const given = await Promise.resolve(exchange.run()).catch(bugReply)
+  let bug: Reply | null = null
+  let given: Reply
+  try {
+    given = await exchange.run()
+  } catch (cause) {
+    given = bug = bugReply(cause)
+  }
   const reply = fitReply(given)
+  const failure = reply !== given || bug ? (reply.error ?? null) : null
   try {
     const { bytes, trailers } = await read(reply, method)
-    exchange.done(reply.status, bytes.length, reply === given ? null : (reply.error ?? null))
+    exchange.done(reply.status, bytes.length, failure)
     return injected(reply, bytes, trailers, link, exchange)
   } catch (error) {
     exchange.done(reply.status, 0, error as ProxyError)

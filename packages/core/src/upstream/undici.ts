@@ -1,14 +1,12 @@
 /** HTTP/1.1 to a target over undici's `dispatch`: callbacks, no promise a chunk. */
-import { buildConnector, type Client, type Dispatcher, Pool } from 'undici'
-import { latin1 } from '../body/latin1.ts'
+import { type buildConnector, type Client, type Dispatcher, Pool } from 'undici'
 import { toReadable } from '../body/readable.ts'
 import { ProxyError } from '../errors.ts'
 import type { Call, Connector, OutgoingRequest, Receiver } from './connector.ts'
-import { isLocalhost, lookupLocalhost } from './dns/localhost.ts'
-import { staleSocket, upstreamFailure } from './failures.ts'
 import type { TlsOptions } from './options.ts'
-import { TrackedClient, type TrackedHandler } from './tracked-client.ts'
-import { WarmConnections } from './warm.ts'
+import { TrackedClient } from './tracked-client.ts'
+import { UndiciCall } from './undici-call.ts'
+import { connectTo, warmUp } from './undici-sockets.ts'
 
 /** What the connector needs to know of its target. Milliseconds. */
 export interface UndiciOptions {
@@ -33,52 +31,88 @@ export interface UndiciOptions {
 /** A bounded pool of keep-alive connections to one target. */
 export function undiciConnector(options: UndiciOptions): Connector {
   const connect = connectTo(options)
-  const warm = options.warm > 0 ? new WarmConnections(connect, options.keepAlive) : null
-  const pool = makePool(options, warm ? warmConnector(warm, connect) : connect)
+  const prepared = options.warm > 0 ? warmUp(options, connect) : null
+  const warm = prepared?.warm ?? null
+  const pool = makePool(options, prepared?.connector ?? connect)
   /** For requests that must not meet another stale connection. */
   let fresh: Pool | null = null
-  if (warm) warm.open(connectOptions(options.origin), options.warm)
   // Always the same name, or undici takes the Host header for it and opens a connection for each.
   const serverName = options.serverName ?? new URL(options.origin).hostname
-  const limit = options.connections + options.queue
+  const { connections, queue } = options
+  // undici's own queue keeps requests whose client has left; here they give up their place at once.
+  const waiting = new Set<UndiciCall>()
   let running = 0
+  let pumping = false
+  let over = false
+  let emptied: (() => void) | null = null
+
+  function start(call: UndiciCall): void {
+    running++
+    call.begin()
+    try {
+      const handler = call as unknown as Dispatcher.DispatchHandler
+      const given = dispatchOptions(call.request, serverName)
+      if (call.request.fresh) {
+        fresh ??= makePool(options, connect)
+        fresh.dispatch({ ...given, reset: true }, handler)
+      } else pool.dispatch(given, handler)
+    } catch (error) {
+      call.onError(error as Error)
+    }
+  }
+
+  function release(call: UndiciCall): void {
+    if (!waiting.delete(call)) running--
+    // A start that fails at once comes back here.
+    if (pumping) return
+    pumping = true
+    while (running < connections && waiting.size > 0) {
+      const [next] = waiting
+      waiting.delete(next!)
+      start(next!)
+    }
+    pumping = false
+    if (waiting.size === 0) emptied?.()
+  }
 
   return {
     send(request, receiver) {
-      if (running >= limit) {
-        queueMicrotask(() =>
-          receiver.onError(
-            new ProxyError({ source: 'proxy', phase: 'connect', code: 'queue-full', retryable: true }),
-          ),
-        )
-        return NO_CALL
-      }
-      running++
-      const call = new UndiciCall(receiver, request.method, () => running--)
-      try {
-        const handler = call as unknown as Dispatcher.DispatchHandler
-        if (request.fresh) {
-          fresh ??= makePool(options, connect)
-          fresh.dispatch({ ...dispatchOptions(request, serverName), reset: true }, handler)
-        } else pool.dispatch(dispatchOptions(request, serverName), handler)
-      } catch (error) {
-        call.onError(error as Error)
-      }
+      if (over) return failed(receiver, 'connect-failed')
+      if (running >= connections && waiting.size >= queue) return failed(receiver, 'queue-full')
+      const call = new UndiciCall(request, receiver, release)
+      if (running < connections) start(call)
+      else waiting.add(call)
       return call
     },
     connections() {
-      const { connected, free, pending } = pool.stats
-      return { open: connected + (warm?.size ?? 0), idle: free + (warm?.size ?? 0), waiting: pending }
+      const { connected, free } = pool.stats
+      const ready = warm?.size ?? 0
+      return { open: connected + ready, idle: free + ready, waiting: waiting.size }
     },
     async close() {
+      over = true
       warm?.close()
+      if (waiting.size > 0) {
+        await new Promise<void>(resolve => {
+          emptied = resolve
+        })
+      }
       await Promise.all([pool.close(), fresh?.close()])
     },
     async destroy() {
+      over = true
+      pumping = true
       warm?.close()
+      for (const call of waiting) call.onError(new Error('the upstream is closed'))
       await Promise.all([pool.destroy(), fresh?.destroy()])
     },
   }
+}
+
+function failed(receiver: Receiver, code: 'queue-full' | 'connect-failed'): Call {
+  const source = code === 'queue-full' ? 'proxy' : 'upstream'
+  queueMicrotask(() => receiver.onError(new ProxyError({ source, phase: 'connect', code, retryable: true })))
+  return NO_CALL
 }
 
 function makePool(options: UndiciOptions, connect: buildConnector.connector): Pool {
@@ -93,32 +127,6 @@ function makePool(options: UndiciOptions, connect: buildConnector.connector): Po
     factory: (origin, given) =>
       new TrackedClient(origin, given as Client.Options & { connect: buildConnector.connector }),
   })
-}
-
-function connectTo(options: UndiciOptions): buildConnector.connector {
-  const { address, socketPath, tls } = options
-  const connect = buildConnector({
-    ...(tls as Omit<TlsOptions, 'servername' | 'ca'>),
-    timeout: options.connectTimeout,
-    ...(socketPath === null ? {} : { socketPath }),
-    ...(isLocalhost(new URL(options.origin).hostname) ? { lookup: lookupLocalhost } : {}),
-  })
-  // No SNI for addresses (RFC 6066, 3); the certificate is then checked against the address.
-  const fixed = { servername: options.serverName ?? '', ...(address === null ? {} : { hostname: address }) }
-  return (target, callback) => connect({ ...target, ...fixed }, callback)
-}
-
-function warmConnector(warm: WarmConnections, connect: buildConnector.connector): buildConnector.connector {
-  return (target, callback) => {
-    const socket = warm.take()
-    if (socket === null) connect(target, callback)
-    else queueMicrotask(() => callback(null, socket))
-  }
-}
-
-function connectOptions(origin: string): buildConnector.Options {
-  const { host, hostname, protocol, port } = new URL(origin)
-  return { host, hostname: hostname.replace(/^\[|\]$/g, ''), protocol, port }
 }
 
 function dispatchOptions(request: OutgoingRequest, serverName: string): Dispatcher.DispatchOptions {
@@ -136,91 +144,3 @@ function dispatchOptions(request: OutgoingRequest, serverName: string): Dispatch
 }
 
 const NO_CALL: Call = { resume() {}, cancel() {} }
-
-/** undici's handler: the raw shape, which keeps order, case and duplicates of fields. */
-class UndiciCall implements Call, TrackedHandler {
-  client: TrackedClient | null = null
-  readonly #receiver: Receiver
-  readonly #method: string
-  readonly #release: () => void
-  #abort: ((error: Error) => void) | null = null
-  #resume: (() => void) | null = null
-  #cancelled: ProxyError | null = null
-  #over = false
-  #headed = false
-  /** The connection has carried others before. */
-  #reused = false
-  /** A first byte came back. */
-  #heard = false
-
-  constructor(receiver: Receiver, method: string, release: () => void) {
-    this.#receiver = receiver
-    this.#method = method
-    this.#release = release
-  }
-
-  resume(): void {
-    this.#resume?.()
-  }
-
-  cancel(error: ProxyError): void {
-    if (this.#over || this.#cancelled) return
-    this.#cancelled = error
-    this.#abort?.(error)
-  }
-
-  onConnect(abort: (error: Error) => void): void {
-    this.#abort = abort
-    this.#reused = this.client !== null && this.client.served++ > 0
-    if (this.#cancelled) abort(this.#cancelled)
-  }
-
-  onResponseStarted(): void {
-    this.#heard = true
-  }
-
-  onHeaders(status: number, headers: Buffer[], resume: () => void): boolean {
-    if (status < 200) {
-      this.#receiver.onInterim(status, textOf(headers))
-      return true
-    }
-    this.#headed = true
-    this.#resume = resume
-    this.#receiver.onHead(status, textOf(headers))
-    // A 304 may carry the length of the 200 (RFC 9110, 8.6); it is whole with its head.
-    if (status === 304 && this.#method !== 'HEAD') this.#finish([])
-    return true
-  }
-
-  onData(bytes: Buffer): boolean {
-    return this.#over ? true : this.#receiver.onData(bytes)
-  }
-
-  onComplete(trailers: Buffer[] | null): void {
-    this.#finish(trailers && trailers.length > 0 ? textOf(trailers) : [])
-  }
-
-  onError(error: Error): void {
-    if (this.#over) return
-    this.#over = true
-    this.#release()
-    if (this.#cancelled) return
-    const phase = this.#headed ? 'reply-body' : 'reply-head'
-    const failure = upstreamFailure(error, this.#abort !== null, phase)
-    const stale = this.#reused && !this.#heard && failure.code === 'upstream-reset'
-    this.#receiver.onError(stale ? staleSocket(error) : failure)
-  }
-
-  #finish(trailers: string[]): void {
-    if (this.#over) return
-    this.#over = true
-    this.#release()
-    if (!this.#cancelled) this.#receiver.onEnd(trailers)
-  }
-}
-
-function textOf(fields: Buffer[]): string[] {
-  const text = new Array<string>(fields.length)
-  for (let i = 0; i < fields.length; i++) text[i] = latin1(fields[i]!)
-  return text
-}

@@ -35,7 +35,7 @@ export interface Waiting {
 /** State of a connection. Made with its first request; one listener a socket, none a request. */
 export class Connection1 {
   readonly peer: Peer
-  /** Nothing that follows on the connection is read as a request. */
+  /** Nothing more that comes on the connection is read as a request. */
   refused = false
   /** Called when the last answer is out. */
   farewell: (() => void) | null = null
@@ -51,6 +51,11 @@ export class Connection1 {
 
   get busy(): boolean {
     return this.#links.length > 0
+  }
+
+  /** One exchange runs, and its request is still being read. */
+  get uploading(): boolean {
+    return this.#links.length === 1 && !this.#links[0]!.complete
   }
 
   get full(): boolean {
@@ -70,7 +75,8 @@ export class Connection1 {
       const at = links.indexOf(link)
       if (at > 0) links.splice(at, 1)
     }
-    if (this.#waiting.length > 0) this.#openNext()
+    if (this.#socket.destroyed) this.#waiting.length = 0
+    else if (this.#waiting.length > 0) this.#openNext()
     if (links.length === 0 && this.farewell !== null) {
       const { farewell } = this
       this.farewell = null
@@ -89,6 +95,17 @@ export class Connection1 {
         if (this.#waiting.length > 0) this.#socket.pause()
       }),
     )
+  }
+
+  /** A head was refused: what was read behind it is no request either. */
+  refuse(): void {
+    this.refused = true
+    this.#waiting.length = 0
+  }
+
+  /** No request has come behind this one. */
+  isNewest(link: Link1): boolean {
+    return this.#waiting.length === 0 && this.#links.at(-1) === link
   }
 
   /** The request that is still being read is broken. False: none is. */
@@ -116,7 +133,7 @@ export class Connection1 {
     while (!this.full) {
       const next = this.#waiting.shift()
       if (!next) break
-      if (!this.refused || next.fault) next.open()
+      next.open()
     }
     if (this.#waiting.length === 0) this.#socket.resume()
   }

@@ -21,9 +21,12 @@ export class Connections {
   readonly #sockets = new Set<Socket>()
   /** Those that speak HTTP/1.x, or may still choose to. */
   readonly #http1 = new Set<Socket>()
-  /** Those that have not finished their TLS handshake, by their two ends. */
-  readonly #handshakes = new Map<string, Socket>()
-  readonly #sessions = new Set<ServerHttp2Session>()
+  /** Those that speak TLS or HTTP/2, by their two ends: what is built on a socket does not give it away. */
+  readonly #byEnds = new Map<string, Socket>()
+  /** Ends of those that have not finished their TLS handshake. */
+  readonly #handshakes = new Set<string>()
+  /** With the two ends of each. */
+  readonly #sessions = new Map<ServerHttp2Session, string>()
 
   /** `idle`: ms of silence after which an HTTP/2 session is asked to end, and after as many again cut. */
   watch(server: Server, idle: number): void {
@@ -33,14 +36,14 @@ export class Connections {
       this.#sockets.add(socket)
       socket.once('close', () => this.#sockets.delete(socket))
       if (plain) this.#keepHttp1(socket)
-      else if (secure) this.#keepHandshake(socket)
+      else this.#keepByEnds(socket, secure)
     })
     server.on('secureConnection', (socket: Socket & { alpnProtocol?: string | false }) => {
       this.#handshakes.delete(endsOf(socket))
       if (socket.alpnProtocol !== 'h2') this.#keepHttp1(socket)
     })
     server.on('session', (session: ServerHttp2Session) => {
-      this.#sessions.add(session)
+      this.#sessions.set(session, endsOf(session.socket))
       session.once('close', () => this.#sessions.delete(session))
       // After a broken frame Node says GOAWAY, reads no more and leaves the connection open: only time ends it.
       session.setTimeout(idle, () => {
@@ -55,17 +58,20 @@ export class Connections {
     socket.once('close', () => this.#http1.delete(socket))
   }
 
-  #keepHandshake(socket: Socket): void {
+  #keepByEnds(socket: Socket, secure: boolean): void {
     const ends = endsOf(socket)
-    this.#handshakes.set(ends, socket)
+    this.#byEnds.set(ends, socket)
+    if (secure) this.#handshakes.add(ends)
     socket.once('close', () => {
-      if (this.#handshakes.get(ends) === socket) this.#handshakes.delete(ends)
+      if (this.#byEnds.get(ends) !== socket) return
+      this.#byEnds.delete(ends)
+      this.#handshakes.delete(ends)
     })
   }
 
   /** GOAWAY in two steps (RFC 9113, 6.8): closing a busy session at once would refuse streams on their way. */
   sayGoodbye(): void {
-    for (const session of this.#sessions) {
+    for (const session of this.#sessions.keys()) {
       if (session.closed || session.destroyed) continue
       session.goaway(0, HIGHEST_STREAM)
       setTimeout(() => {
@@ -87,12 +93,20 @@ export class Connections {
       lingerOnClose(socket)
       socket.destroySoon()
     }
-    for (const session of this.#sessions) if (idle(session, hasStreams(session))) session.destroy()
-    for (const socket of this.#handshakes.values()) if (idle(socket, false)) socket.destroy()
+    for (const [session, ends] of this.#sessions) {
+      if (!idle(session, hasStreams(session))) continue
+      // A session that was closed only ends its side; one that is destroyed already waits for a peer that is silent.
+      if (session.destroyed) this.#byEnds.get(ends)?.destroy()
+      else session.destroy()
+    }
+    for (const ends of this.#handshakes) {
+      const socket = this.#byEnds.get(ends)
+      if (socket && idle(socket, false)) socket.destroy()
+    }
   }
 
   closeAll(): void {
-    for (const session of this.#sessions) session.destroy()
+    for (const session of this.#sessions.keys()) session.destroy()
     for (const socket of this.#sockets) socket.destroy()
   }
 }

@@ -6,7 +6,7 @@ import { HeaderList } from '../../headers/list.ts'
 import type { Peer, Source } from '../../pipeline/contract.ts'
 import { Http2Link } from './link2.ts'
 import { RequestBody } from './request-body.ts'
-import type { Serving } from './serving.ts'
+import { openExchange, type Serving } from './serving.ts'
 import { StreamSet } from './stream-set.ts'
 import { ConnectLink } from './upgrade2.ts'
 
@@ -61,22 +61,22 @@ export function serveHttp2(
   const fault = links.isTooLarge(raw) ? headTooLarge() : judged.fault
   if (head.upgrade !== null) {
     const connect = new ConnectLink(serving, stream, links)
-    connect.begin(serving.app.open(head, null, connect, extras.fault ?? fault))
+    connect.begin(openExchange(serving.app, head, null, connect, extras.fault ?? fault))
     return
   }
   const given = extras.given ?? null
   let body: RequestBody | null = null
   let refusal = extras.fault ?? fault
+  const expectation = pseudo.expect
+  const waits = expectation?.toLowerCase() === '100-continue'
+  if (expectation !== undefined && !waits) refusal ??= expectationFailed()
   if (given === null && !stream.readableEnded && !stream.endAfterHeaders) {
-    const expectation = pseudo.expect
-    const waits = expectation?.toLowerCase() === '100-continue'
-    if (expectation !== undefined && !waits) refusal ??= expectationFailed()
     body = new RequestBody(stream, lengthOf(headers), waits ? () => sendContinue(stream) : null)
   }
   // Where the body looks for them when it has ended, as with node:http.
   if (body) stream.once('trailers', (...[, , raw]: unknown[]) => Object.assign(stream, { rawTrailers: raw }))
   const link = new Http2Link(serving, stream, head.method, body, links)
-  link.begin(serving.app.open(head, given ?? body, link, refusal))
+  link.begin(openExchange(serving.app, head, given ?? body, link, refusal))
 }
 
 /** An `Expect` that is not 100-continue (RFC 9110, 10.1.1). */

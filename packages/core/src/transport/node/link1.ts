@@ -87,13 +87,23 @@ export class Http1Link implements ClientLink, Sink, Link1 {
     // The host of a (req, res) function may have answered already: no event would come any more.
     if (res.writableEnded || res.destroyed || res.closed) return this.closed()
     res.on('close', () => this.closed())
-    const reply = exchange.run()
-    if (reply instanceof Promise) {
-      reply.then(
-        made => this.#send(made),
-        cause => this.#send(bugReply(cause)),
-      )
-    } else this.#send(reply)
+    try {
+      const reply = exchange.run()
+      if (reply instanceof Promise) {
+        reply.then(
+          made => this.#send(made),
+          cause => this.#sendBug(cause),
+        )
+      } else this.#send(reply)
+    } catch (cause) {
+      this.#sendBug(cause)
+    }
+  }
+
+  #sendBug(cause: unknown): void {
+    const made = bugReply(cause)
+    this.#error = made.error ?? null
+    this.#send(made)
   }
 
   #send(given: Reply): void {
@@ -103,11 +113,12 @@ export class Http1Link implements ClientLink, Sink, Link1 {
       return discardBody(given.body, gone('reply-body'))
     }
     const reply = fitReply(given)
-    if (reply !== given) this.#error = reply.error ?? null
+    if (reply !== given) this.#error ??= reply.error ?? null
     this.#reply = reply
     const body = this.#body
     if (body && !body.ended) this.#leaveUnread(body, reply)
-    else if (this.#last || this.#serving.draining) this.#closeBehind(reply)
+    else if (this.#last || (this.#serving.draining && this.#connection.isNewest(this)))
+      this.#closeBehind(reply)
     try {
       res.writeHead(reply.status, reply.headers.raw)
     } catch (cause) {

@@ -82,15 +82,27 @@ export class Http2Link implements ClientLink, Sink {
     stream.on('error', () => {})
     stream.on('finish', () => this.#finished())
     stream.on('close', () => this.closed())
+    // A stream that is cut while its upload is paused does not close before that has been read.
+    stream.on('aborted', () => this.closed())
     // The host of a (req, res) function may have answered already.
     if (stream.closed || stream.headersSent) return this.closed()
-    const reply = exchange.run()
-    if (reply instanceof Promise) {
-      reply.then(
-        made => this.#send(made),
-        cause => this.#send(bugReply(cause)),
-      )
-    } else this.#send(reply)
+    try {
+      const reply = exchange.run()
+      if (reply instanceof Promise) {
+        reply.then(
+          made => this.#send(made),
+          cause => this.#sendBug(cause),
+        )
+      } else this.#send(reply)
+    } catch (cause) {
+      this.#sendBug(cause)
+    }
+  }
+
+  #sendBug(cause: unknown): void {
+    const made = bugReply(cause)
+    this.#error = made.error ?? null
+    this.#send(made)
   }
 
   #send(given: Reply): void {
@@ -99,7 +111,7 @@ export class Http2Link implements ClientLink, Sink {
       return discardBody(given.body, gone('reply-body'))
     }
     const reply = fitReply(given)
-    if (reply !== given) this.#error = reply.error ?? null
+    if (reply !== given) this.#error ??= reply.error ?? null
     this.#reply = reply
     const { body } = reply
     const empty = body === null || this.#method === 'HEAD'

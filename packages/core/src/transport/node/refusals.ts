@@ -23,6 +23,11 @@ export function refuseBytes(serving: Serving, error: Error & { code?: string }, 
     return
   }
   const connection = connectionOf(socket)
+  if (code === 'HPE_INVALID_EOF_STATE' && connection.uploading) {
+    // The client has left in the middle of its only request.
+    socket.destroy()
+    return
+  }
   // Behind a request that closes the connection nothing counts (RFC 9112, 9.6), nor behind a refusal.
   lingerOnClose(socket)
   if (connection.refused || code === 'HPE_CLOSED_CONNECTION') return

@@ -4,13 +4,16 @@ import { ProxyError } from '../../errors.ts'
 import { HeaderList } from '../../headers/list.ts'
 import type { Flow, Sink, Source } from '../../pipeline/contract.ts'
 
+/** What a message of HTTP/1 and a stream of HTTP/2 have besides. */
+type Incoming = Readable & { rawTrailers?: string[]; rstCode?: number; aborted?: boolean }
+
 /** The body of a request. Nothing is read before it is started. */
 export class RequestBody implements Source, Flow {
   readonly length: number | null
   /** True once the last byte has been read. */
   ended = false
   bytesReceived = 0
-  readonly #stream: Readable & { rawTrailers?: string[] }
+  readonly #stream: Incoming
   readonly #beforeStart: (() => void) | null
   #sink: Sink | null = null
   #over = false
@@ -37,6 +40,8 @@ export class RequestBody implements Source, Flow {
       if (!sink.write(chunk)) this.pause()
     })
     stream.on('end', () => {
+      // node:http2 says 'end' for an upload that the client has cut, too (RFC 9113, 8.1.1): it never looks whole.
+      if (stream.rstCode || stream.aborted) return this.gone()
       this.ended = true
       if (this.#over) return
       this.#over = true
