@@ -27,7 +27,11 @@ export { type RequestIdOptions, type RequestIdState, requestId } from './gates/r
 export { type SecurityHeadersOptions, securityHeaders } from './gates/security-headers.ts'
 export { type TraceContextOptions, type TraceState, traceContext } from './gates/trace-context.ts'
 export { type UriLengthOptions, uriLength } from './gates/uri-length.ts'
+export { PEER_TLS } from './headers/head.ts'
 export { HeaderList, isFieldName, isFieldValue } from './headers/list.ts'
+export { readTarget, type Target as RequestTarget, type TargetFault } from './headers/target.ts'
+export { canonicalAddress } from './net/address.ts'
+export { cidrMatcher } from './net/cidr.ts'
 export { type AccessLogOptions, accessLog } from './observe/access-log.ts'
 export { type Metrics, type MetricsOptions, type MetricsState, metrics } from './observe/metrics/metrics.ts'
 export type {
@@ -45,6 +49,7 @@ export type {
   OpenExchange,
   Outcome,
   Peer,
+  PeerTls,
   Pipeline,
   Reply,
   ReplyHead,
@@ -57,6 +62,7 @@ export type {
 } from './pipeline/contract.ts'
 export type { ParamsOf } from './pipeline/params.ts'
 export { type PipelineOptions, pipeline } from './pipeline/pipeline.ts'
+export { type Subrequest, type SubrequestOptions, subrequest } from './pipeline/subrequest.ts'
 export type { ForwardedMode } from './proxy/forwarded.ts'
 export { type ProxyOptions, proxy } from './proxy/proxy.ts'
 export type { RetryOptions } from './proxy/retry-options.ts'

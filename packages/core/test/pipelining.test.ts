@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { concurrencyLimit, type Filter, type Outcome, pipeline, proxy, reply } from '../src/index.ts'
 import { MOST_PIPELINED } from '../src/transport/node/connection1.ts'
-import { exchangeBytes, openSocket } from './support/clients.ts'
+import { exchangeBytes, openSocket, openTls } from './support/clients.ts'
 import { edge, rawOrigin, testUpstream, until } from './support/servers.ts'
 
 const get = (target: string): string => `GET ${target} HTTP/1.1\r\nHost: a.test\r\n\r\n`
@@ -102,6 +102,23 @@ describe('more requests than run at a time', () => {
     await until('the last answer', () => got.endsWith(`/${count - 1}`))
     const bodies = [...got.matchAll(/\r\n\r\n(\/\d+)/g)].map(match => match[1])
     expect(bodies).toEqual(Array.from({ length: count }, (_, i) => `/${i}`))
+  })
+
+  it.each(['http', 'https'] as const)('are not read further than what was on its way (%s)', async kind => {
+    const { handler } = held()
+    const { port, server } = await edge(pipeline().handle(handler), kind)
+    let parsed = 0
+    server.on('request', () => parsed++)
+    const socket = kind === 'http' ? openSocket(port) : await openTls(port)
+    socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(100_000))
+    await until('a full house', () => parsed >= MOST_PIPELINED)
+    let before = -1
+    while (before !== parsed) {
+      before = parsed
+      await new Promise(resolve => setTimeout(resolve, 100))
+    }
+    // One read of 64 KiB holds 2427 of these.
+    expect(parsed).toBeLessThan(5000)
   })
 
   it('are dropped unopened when the client is found to have left', async () => {

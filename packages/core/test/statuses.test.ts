@@ -1,7 +1,18 @@
 /** A reply is what RFC 9110 lets it be, whatever a handler returns, and the same on every transport. */
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { type App, HeaderList, type Outcome, pipeline, proxy, type Reply, reply } from '../src/index.ts'
-import { exchangeBytes, request2, session2 } from './support/clients.ts'
+import {
+  type App,
+  type Flow,
+  HeaderList,
+  type Outcome,
+  ProxyError,
+  pipeline,
+  proxy,
+  type Reply,
+  reply,
+  type Sink,
+} from '../src/index.ts'
+import { exchangeBytes, openSocket, request2, session2 } from './support/clients.ts'
 import { edge, proxyEdge, scripted, testUpstream, until } from './support/servers.ts'
 
 interface Answer {
@@ -203,4 +214,98 @@ describe('hooks that return what they should not', () => {
       }
     }
   })
+})
+
+describe('sources that misbehave', () => {
+  const quiet = { pause() {}, resume() {}, cancel() {} }
+  const text = Buffer.from('ok')
+  it.each([
+    [
+      'throws when it is started',
+      (): never => {
+        throw new RangeError('no bytes')
+      },
+    ],
+    [
+      'goes on after its end and its failure',
+      (sink: Sink) => {
+        sink.write(text)
+        setTimeout(() => {
+          sink.end()
+          sink.write(text)
+          sink.end()
+          sink.fail(new ProxyError({ source: 'proxy', phase: 'reply-body', code: 'internal' }))
+          sink.write(text)
+        }, 10)
+        return quiet
+      },
+    ],
+    [
+      'ignores that its reader has left',
+      (sink: Sink) => {
+        let left = 200
+        const timer = setInterval(() => {
+          if (--left < 0) {
+            clearInterval(timer)
+            sink.end()
+          } else sink.write(Buffer.alloc(65_536))
+        }, 1)
+        return quiet
+      },
+    ],
+    [
+      'ends with trailers that are none',
+      (sink: Sink) => {
+        setTimeout(() => {
+          sink.write(text)
+          sink.end(new HeaderList(['X\r\nEvil: 1', 'a\r\n']))
+        }, 10)
+        return quiet
+      },
+    ],
+  ] as [string, (sink: Sink) => Flow][])(
+    'one that %s: the process lives, every exchange ends',
+    async (what, start) => {
+      const outcomes: Outcome[] = []
+      for (const late of [false, true]) {
+        const make = (): Reply => ({ status: 200, headers: new HeaderList(), body: { length: null, start } })
+        const app = pipeline()
+          .use({ name: 'watch', onDone: (_cx, outcome) => void outcomes.push(outcome) })
+          .handle(() => (late ? Promise.resolve(make()) : make()))
+        for (const kind of ['http', 'h2c'] as const) {
+          const before = outcomes.length
+          const { port, url } = await edge(app, kind)
+          if (what.startsWith('ignores')) {
+            if (kind === 'http') {
+              const socket = openSocket(port)
+              socket.write('GET / HTTP/1.1\r\nHost: a.test\r\n\r\n')
+              socket.once('data', () => socket.destroy())
+            } else {
+              const stream = session2(url).request({ ':path': '/', ':authority': 'a.test' })
+              stream.on('error', () => {})
+              stream.once('data', () => stream.destroy())
+            }
+            await until('the outcome', () => outcomes.length === before + 1)
+            await new Promise(resolve => setTimeout(resolve, 400))
+          } else if (kind === 'http') {
+            const got = await exchangeBytes(port, 'GET / HTTP/1.1\r\nHost: a.test\r\n\r\n', 100)
+            expect(got.text).not.toMatch(/evil/i)
+          } else await request2(session2(url), { ':path': '/' })
+          await until('the outcome', () => outcomes.length === before + 1)
+          expect(outcomes).toHaveLength(before + 1)
+          if (!what.startsWith('goes on')) expect(outcomes.at(-1)!.error).not.toBeNull()
+        }
+      }
+    },
+  )
+})
+
+it('one reply given again and again keeps no trace of a connection that had to close', async () => {
+  const same = reply(200, 'same')
+  const { port } = await edge(pipeline().handle(() => same))
+  const upload = 'POST / HTTP/1.1\r\nHost: a.test\r\nContent-Length: 1000000\r\n\r\n'
+  expect((await exchangeBytes(port, upload)).text).toMatch(/connection: close/i)
+  const { text } = await exchangeBytes(port, 'GET / HTTP/1.1\r\nHost: a.test\r\n\r\n')
+  expect(text).toMatch(/connection: keep-alive/i)
+  expect(same.headers.has('connection')).toBe(false)
 })

@@ -6,7 +6,16 @@ import type { Context, Filter, Outcome, RequestHead } from '../pipeline/contract
 import { printable, redactAddress, redactQuery } from './redact.ts'
 
 /** Longest path, query, host, header value, message and stack in a line, in characters. */
-const MOST = { path: 1024, query: 1024, host: 255, header: 256, message: 256, stack: 2048, method: 32 }
+const MOST = {
+  path: 1024,
+  query: 1024,
+  host: 255,
+  header: 256,
+  message: 256,
+  stack: 2048,
+  method: 32,
+  waf: 1024,
+}
 /** Lines that wait for a slow reader of stdout, in bytes; what is beyond is dropped rather than held in memory. */
 const MOST_WAITING = 16 << 20
 
@@ -87,7 +96,11 @@ function lineOf(
 ): Record<string, unknown> {
   const { request } = cx
   const line: Record<string, unknown> = {}
-  const state = cx.state as { requestId?: unknown; trace?: { traceId?: unknown } | null }
+  const state = cx.state as {
+    requestId?: unknown
+    trace?: { traceId?: unknown } | null
+    waf?: { line?: unknown } | null
+  }
   if (typeof state.requestId === 'string' && state.requestId !== '') line.id = printable(state.requestId, 128)
   if (typeof state.trace?.traceId === 'string') line.trace = state.trace.traceId
   line.client = request.clientAddress
@@ -106,6 +119,8 @@ function lineOf(
   if (outcome.attempts > 1) line.attempts = outcome.attempts
   if (outcome.filter !== null) line.filter = outcome.filter
   if (outcome.reason !== null) line.reason = outcome.reason
+  if (typeof state.waf?.line === 'string' && state.waf.line !== '')
+    line.waf = printable(state.waf.line, MOST.waf)
   if (outcome.error !== null) line.error = errorOf(outcome.error)
   if (names.length > 0) line.headers = headersOf(request, names, secrets)
   return line

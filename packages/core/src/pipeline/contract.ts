@@ -13,6 +13,15 @@ export type Awaitable<T> = T | Promise<T>
 /** What a deciding hook returns: `undefined` carries on, a {@link Reply} answers now. */
 export type Verdict = Awaitable<Reply | undefined>
 
+/**
+ * What whoever ended TLS says of a connection. It stands on the socket under `PEER_TLS` before the first request is
+ * read; @postern/tls puts more there and reads it with `tlsOf(cx)`.
+ */
+export interface PeerTls {
+  /** False for a host that must not be asked for on this connection: answered 421 (RFC 9110, 15.5.20). No port. */
+  serves(host: string): boolean
+}
+
 /** The other end of the connection that a request came on. One object a connection. */
 export interface Peer {
   /** Canonical address: IPv4-mapped IPv6 is written as IPv4, no zone id. `''` where there is none to read. */
@@ -27,6 +36,8 @@ export interface Peer {
   readonly secure: boolean
   /** Server name of the TLS handshake (RFC 6066), lower case; `null` without one. */
   readonly serverName: string | null
+  /** Facts of the TLS connection, where somebody has put them there. */
+  readonly tls?: PeerTls | null
 }
 
 /** The head of a request as plain data. A test writes it as a literal. */

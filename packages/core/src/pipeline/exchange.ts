@@ -68,6 +68,7 @@ export class Exchange implements Context, OpenExchange {
     body: Source | null,
     link: ClientLink,
     fault: ProxyError | null,
+    state: object = plan.state(),
   ) {
     this.plan = plan
     this.request = request
@@ -76,7 +77,7 @@ export class Exchange implements Context, OpenExchange {
     this.#link = link
     this.#fault = fault
     this.startedAt = performance.now()
-    this.state = plan.state()
+    this.state = state
   }
 
   get route(): string {

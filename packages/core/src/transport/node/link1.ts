@@ -4,7 +4,7 @@ import type { Socket } from 'node:net'
 import { latin1 } from '../../body/latin1.ts'
 import { isSource } from '../../body/transform.ts'
 import { ProxyError } from '../../errors.ts'
-import type { HeaderList } from '../../headers/list.ts'
+import { type HeaderList, sameName } from '../../headers/list.ts'
 import type { ClientLink, Flow, OpenExchange, Reply, Sink, Source } from '../../pipeline/contract.ts'
 import { bugReply, failureReply } from '../../reply.ts'
 import { assertInterim, discardBody, fitReply, gone } from '../fit-reply.ts'
@@ -30,7 +30,7 @@ export class Http1Link implements ClientLink, Sink, Link1 {
   readonly #connection: Connection1
   readonly #res: ServerResponse
   readonly #body: RequestBody | null
-  /** The connection ends with this reply. */
+  /** No request can follow. */
   #last: boolean
   #exchange!: OpenExchange
   #reply: Reply | null = null
@@ -44,6 +44,8 @@ export class Http1Link implements ClientLink, Sink, Link1 {
   #blocked = false
   #stall: Stall | null = null
   #over = false
+  /** The head says `Connection: close`. */
+  #closing = false
 
   constructor(
     serving: Serving,
@@ -107,6 +109,15 @@ export class Http1Link implements ClientLink, Sink, Link1 {
   }
 
   #send(given: Reply): void {
+    try {
+      this.#trySend(given)
+    } catch (cause) {
+      // A source that throws when it is started: it must not look whole, nor end the process.
+      this.fail(new ProxyError({ source: 'proxy', phase: 'reply-body', code: 'internal', cause }))
+    }
+  }
+
+  #trySend(given: Reply): void {
     const res = this.#res
     if (this.#over || res.destroyed || res.closed || res.writableEnded) {
       // Nobody is there to read it; its source must know.
@@ -115,12 +126,13 @@ export class Http1Link implements ClientLink, Sink, Link1 {
     const reply = fitReply(given)
     if (reply !== given) this.#error ??= reply.error ?? null
     this.#reply = reply
-    const body = this.#body
-    if (body && !body.ended) this.#leaveUnread(body, reply)
-    else if (this.#last || (this.#serving.draining && this.#connection.isNewest(this)))
-      this.#closeBehind(reply)
+    if (this.#isLast()) {
+      this.#closing = true
+      lingerOnClose(res.req.socket)
+    }
     try {
-      res.writeHead(reply.status, reply.headers.raw)
+      const { raw } = reply.headers
+      res.writeHead(reply.status, this.#closing ? closing(raw) : raw)
     } catch (cause) {
       return this.#unsendable(reply, cause)
     }
@@ -176,6 +188,7 @@ export class Http1Link implements ClientLink, Sink, Link1 {
   }
 
   write(bytes: Uint8Array): boolean {
+    if (this.#over || this.#ended || this.#res.destroyed) return false
     this.#bytesSent += bytes.length
     if (this.#starting && this.#first === null) {
       this.#first = bytes
@@ -188,19 +201,26 @@ export class Http1Link implements ClientLink, Sink, Link1 {
   }
 
   end(trailers?: HeaderList): void {
+    if (this.#over || this.#ended || this.#res.destroyed) return
     if (trailers && this.#res.chunkedEncoding) {
       if (this.#starting) this.#writeFirst()
-      this.#res.addTrailers(pairsOf(trailers))
+      try {
+        this.#res.addTrailers(pairsOf(trailers))
+      } catch (cause) {
+        return this.fail(
+          new ProxyError({ source: 'upstream', phase: 'reply-body', code: 'bad-reply', cause }),
+        )
+      }
     }
-    if (this.#starting) this.#ended = true
-    else {
-      this.#res.end()
-      this.#watchEnd()
-    }
+    this.#ended = true
+    if (this.#starting) return
+    this.#res.end()
+    this.#watchEnd()
   }
 
   /** The reply broke: the client must see that it is not whole (RFC 9112, 8). */
   fail(error: ProxyError): void {
+    if (this.#over || this.#res.destroyed) return
     this.#error = error
     const { socket } = this.#res
     if (socket && !('encrypted' in socket)) (socket as Socket).resetAndDestroy()
@@ -242,15 +262,13 @@ export class Http1Link implements ClientLink, Sink, Link1 {
     this.#stall.start()
   }
 
-  /** The upload goes on behind an answer that does not want it. */
-  #leaveUnread(body: RequestBody, reply: Reply): void {
-    const short = body.length !== null && body.length <= DRAINED_BYTES
-    if (!short || this.#last || this.#serving.draining) this.#closeBehind(reply)
-  }
-
-  #closeBehind(reply: Reply): void {
-    reply.headers.set('Connection', 'close')
-    lingerOnClose(this.#res.req.socket)
+  /** The connection has to end with this answer. */
+  #isLast(): boolean {
+    const { draining } = this.#serving
+    if (this.#last || (draining && this.#connection.isNewest(this))) return true
+    const body = this.#body
+    // An upload goes on behind an answer that does not want it.
+    return body !== null && !body.ended && (draining || body.length === null || body.length > DRAINED_BYTES)
   }
 
   #unsendable(reply: Reply, cause: unknown): void {
@@ -293,6 +311,16 @@ export class Http1Link implements ClientLink, Sink, Link1 {
       error,
     )
   }
+}
+
+/** A copy: a program may give the same reply again. */
+function closing(raw: readonly string[]): string[] {
+  const fields: string[] = []
+  for (let i = 0; i < raw.length; i += 2) {
+    if (!sameName(raw[i]!, 'connection')) fields.push(raw[i]!, raw[i + 1]!)
+  }
+  fields.push('Connection', 'close')
+  return fields
 }
 
 function pairsOf(trailers: HeaderList): [string, string][] {

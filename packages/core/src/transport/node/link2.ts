@@ -106,6 +106,15 @@ export class Http2Link implements ClientLink, Sink {
   }
 
   #send(given: Reply): void {
+    try {
+      this.#trySend(given)
+    } catch (cause) {
+      // A source that throws when it is started: it must not look whole, nor end the process.
+      this.fail(new ProxyError({ source: 'proxy', phase: 'reply-body', code: 'internal', cause }))
+    }
+  }
+
+  #trySend(given: Reply): void {
     const stream = this.#stream
     if (this.#over || stream.destroyed || stream.closed || stream.headersSent) {
       return discardBody(given.body, gone('reply-body'))
@@ -144,6 +153,7 @@ export class Http2Link implements ClientLink, Sink {
   }
 
   write(bytes: Uint8Array): boolean {
+    if (this.#over || this.#ended) return false
     this.#bytesSent += bytes.length
     if (this.#stream.write(bytes)) return true
     if (!this.#blocked) {
@@ -170,6 +180,7 @@ export class Http2Link implements ClientLink, Sink {
   }
 
   end(trailers?: HeaderList): void {
+    if (this.#over || this.#ended) return
     this.#trailers = trailers ?? null
     this.#ended = true
     this.#stream.end()
@@ -178,6 +189,7 @@ export class Http2Link implements ClientLink, Sink {
 
   /** A broken reply ends in a reset, never in END_STREAM (RFC 9113, 8.1.1). */
   fail(error: ProxyError): void {
+    if (this.#over) return
     this.#error = error
     this.#stream.close(NGHTTP2_INTERNAL_ERROR)
   }
