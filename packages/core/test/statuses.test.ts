@@ -1,5 +1,5 @@
 /** A reply is what RFC 9110 lets it be, whatever a handler returns, and the same on every transport. */
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import {
   type App,
   type Flow,
