@@ -42,7 +42,7 @@ export class Dfa {
   readonly #classOf: Uint8Array
   #states: State[] = []
   #numbers = new Map<string, number>()
-  /** `state * width + class`: next state times two, plus one when a match ends before the byte. Last class: the end. */
+  /** At `state * width + class`: the next state's row times two, plus one when a match ends before the byte. Last class: the end. */
   #table: Int32Array
 
   /** Whether a match can start behind the first byte at all: not when the pattern begins with `^`. */
@@ -64,47 +64,47 @@ export class Dfa {
   }
 
   /** Whether the pattern matches anywhere. */
-  test(value: string): boolean {
+  test(value: Uint8Array): boolean {
     const classOf = this.#classOf
-    const width = this.#width
     const { length } = value
     let table = this.#table
-    let state = this.#startState(EDGE)
+    let row = this.#startState(EDGE) * this.#width
     for (let i = 0; i < length; i++) {
-      const at = state * width + classOf[value.charCodeAt(i)]!
-      let move = table[at]!
-      if (move < 0) {
-        move = this.#move(state, at - state * width)
-        table = this.#table
+      let move = table[row + classOf[value[i]!]!]!
+      if (move < 2) {
+        if (move === MISSING) {
+          move = this.#move(row / this.#width, classOf[value[i]!]!)
+          table = this.#table
+        }
+        if (move === DEAD) return false
       }
       if (move & 1) return true
-      state = move >> 1
-      if (state === DEAD) return false
+      row = move >> 1
     }
-    return (this.#transition(state, this.#program.classes) & 1) === 1
+    return (this.#transition(row / this.#width, this.#program.classes) & 1) === 1
   }
 
   /** Where the preferred match ends, reading from `from`; -1 without a match. */
-  end(value: string, from: number): number {
-    let state = this.#startState(from === 0 ? EDGE : this.#kind(value.charCodeAt(from - 1)))
+  end(value: Uint8Array, from: number): number {
+    let state = this.#startState(from === 0 ? EDGE : this.#kind(value[from - 1]!))
     let found = -1
     for (let i = from; i < value.length; i++) {
-      const move = this.#transition(state, this.#classOf[value.charCodeAt(i)]!)
+      const move = this.#transition(state, this.#classOf[value[i]!]!)
       if (move & 1) found = i
-      state = move >> 1
+      state = (move >> 1) / this.#width
       if (state === DEAD) return found
     }
     return this.#transition(state, this.#program.classes) & 1 ? value.length : found
   }
 
   /** Reading backwards from `end`: where the longest match starts; -1 without a match. The program must be backwards. */
-  start(value: string, end: number): number {
-    let state = this.#startState(end === value.length ? EDGE : this.#kind(value.charCodeAt(end)))
+  start(value: Uint8Array, end: number): number {
+    let state = this.#startState(end === value.length ? EDGE : this.#kind(value[end]!))
     let found = -1
     for (let i = end - 1; i >= 0; i--) {
-      const move = this.#transition(state, this.#classOf[value.charCodeAt(i)]!)
+      const move = this.#transition(state, this.#classOf[value[i]!]!)
       if (move & 1) found = i + 1
-      state = move >> 1
+      state = (move >> 1) / this.#width
       if (state === DEAD) return found
     }
     return this.#transition(state, this.#program.classes) & 1 ? 0 : found
@@ -192,8 +192,8 @@ export class Dfa {
     if (more) stepped.add(this.#program.start, after, UNKNOWN, cut)
     const dropped = this.#states.length >= this.#limit
     if (dropped) this.#reset()
-    const move =
-      (atEnd ? DEAD : this.#intern(stepped, after, more && !(cut && stepped.matched))) * 2 + (matched ? 1 : 0)
+    const state = atEnd ? DEAD : this.#intern(stepped, after, more && !(cut && stepped.matched))
+    const move = state * this.#width * 2 + (matched ? 1 : 0)
     if (!dropped) this.#table[from * this.#width + byteClass] = move
     return move
   }

@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { Regex } from './regex.ts'
+import { Subject } from './subject.ts'
 
 const folder = '../shared/seclang'
 const there = existsSync(`${folder}/regex-oracle.jsonl`)
@@ -20,7 +21,7 @@ describe.skipIf(!there)(
       ? readFileSync(`${folder}/regex-corpus.b64`, 'utf8')
           .split('\n')
           .filter(Boolean)
-          .map(line => Buffer.from(line, 'base64').toString('latin1'))
+          .map(line => new Subject(Buffer.from(line, 'base64').toString('latin1')))
       : []
     const rows = there
       ? readFileSync(`${folder}/regex-oracle.jsonl`, 'utf8')

@@ -3,6 +3,7 @@ import { findCaptures } from './captures.ts'
 import { Dfa } from './dfa.ts'
 import { parseRegex } from './parse.ts'
 import { compileProgram, type Program } from './program.ts'
+import type { Subject } from './subject.ts'
 import type { Node } from './syntax.ts'
 
 /** A match. */
@@ -36,19 +37,19 @@ export class Regex {
   }
 
   /** Whether the pattern matches anywhere in the value. */
-  test(value: string): boolean {
+  test(value: Subject): boolean {
     this.#tester ??= new Dfa(this.#compiled(), { search: true, longest: true })
-    return this.#tester.test(value)
+    return this.#tester.test(value.bytes)
   }
 
   /** The first match: leftmost, then the one that a backtracking engine would prefer. */
-  exec(value: string): RegexMatch | null {
+  exec(value: Subject): RegexMatch | null {
     this.#finder ??= new Dfa(this.#compiled(), { search: true, longest: false })
-    const end = this.#finder.end(value, 0)
+    const end = this.#finder.end(value.bytes, 0)
     if (end === -1) return null
     this.#starter ??= new Dfa(compileProgram(this.root, true), { search: false, longest: true })
-    const start = this.#starter.start(value, end)
-    return { start, end, groups: () => this.#groupsOf(value, start, end) }
+    const start = this.#starter.start(value.bytes, end)
+    return { start, end, groups: () => this.#groupsOf(value.text, start, end) }
   }
 
   #groupsOf(value: string, start: number, end: number): (string | undefined)[] {
