@@ -1,0 +1,49 @@
+import { BlockList, isIP, SocketAddress } from 'node:net'
+import { Mistake } from '../parse/fault.ts'
+import { ANY_VALUE, type Operator, type OperatorFactory } from './operator.ts'
+
+/** `@ipMatch`: one of the addresses or networks, separated by commas. IPv4 in IPv6 counts as IPv4. */
+export const ipMatch: OperatorFactory = argument => listOperator(argument.split(','))
+
+/** `@ipMatchFromFile`: one address or network a line; lines that start with `#` are comments. */
+export const ipMatchFromFile: OperatorFactory = (argument, source) =>
+  listOperator(
+    source
+      .file(argument.trim())
+      .split(/\r?\n/)
+      .filter(line => !line.trimStart().startsWith('#')),
+  )
+
+function listOperator(entries: readonly string[]): Operator {
+  const list = new BlockList()
+  for (const entry of entries.map(text => text.trim()).filter(Boolean)) add(list, entry)
+  return {
+    literals: ANY_VALUE,
+    match({ text }) {
+      const address = isIP(text) === 6 ? unmapped(text) : text
+      const family = isIP(address)
+      return family !== 0 && list.check(address, family === 4 ? 'ipv4' : 'ipv6')
+    },
+  }
+}
+
+function add(list: BlockList, entry: string): void {
+  const [address, prefix] = entry.split('/') as [string, string | undefined]
+  const family = isIP(address)
+  const bits = prefix === undefined ? (family === 4 ? 32 : 128) : Number(prefix)
+  const most = family === 4 ? 32 : 128
+  if (family === 0 || !Number.isInteger(bits) || bits < 0 || bits > most || prefix === '') {
+    throw new Mistake(
+      `'${entry.slice(0, 60)}' is no address or network`,
+      'Write 192.0.2.1, 192.0.2.0/24 or 2001:db8::/32.',
+    )
+  }
+  list.addSubnet(address, bits, family === 4 ? 'ipv4' : 'ipv6')
+}
+
+/** The IPv4 address that an IPv6 one wraps, or the address itself. */
+function unmapped(text: string): string {
+  const { address } = new SocketAddress({ address: text, family: 'ipv6' })
+  const found = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/.exec(address)
+  return found ? found[1]! : address
+}
