@@ -1,4 +1,4 @@
-import { BlockList, isIP, SocketAddress } from 'node:net'
+import { BlockList, isIP } from 'node:net'
 import { Mistake } from '../parse/fault.ts'
 import { ANY_VALUE, type Operator, type OperatorFactory } from './operator.ts'
 
@@ -43,7 +43,9 @@ function add(list: BlockList, entry: string): void {
 
 /** The IPv4 address that an IPv6 one wraps, or the address itself. */
 function unmapped(text: string): string {
-  const { address } = new SocketAddress({ address: text, family: 'ipv6' })
-  const found = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/.exec(address)
-  return found ? found[1]! : address
+  const { hostname } = new URL(`http://[${text.split('%', 1)[0]}]/`)
+  const found = /^\[::ffff:([0-9a-f]+):([0-9a-f]+)\]$/.exec(hostname)
+  if (!found) return text
+  const [high, low] = [Number.parseInt(found[1]!, 16), Number.parseInt(found[2]!, 16)]
+  return [high >> 8, high & 255, low >> 8, low & 255].join('.')
 }

@@ -7,112 +7,129 @@
 import { type Automaton, compileAutomaton } from '../../scanner/automaton.ts'
 import type { LiteralSet } from '../regex/literals.ts'
 
-/** Which patterns may match the value that was scanned last. */
-export interface Candidates {
-  /** False: the pattern with this number can not match. */
-  may(pattern: number): boolean
-}
+/** No pattern. */
+const NONE: Uint32Array = new Uint32Array(0)
 
-/** The scanner for a list of patterns. Not reentrant: one scan's answer holds until the next. */
-export class Prefilter implements Candidates {
+/** The scanner for a list of patterns. */
+export class Prefilter {
   readonly #automaton: Automaton | null
   /** For each ending state, the sets that its words belong to. */
   readonly #setsOf: readonly Uint32Array[]
-  /** Sets by single byte. */
   readonly #setsOfByte: readonly (Uint32Array | null)[]
   readonly #bytesUsed: Uint8Array
-  /** Sets of each pattern: `#sets[#first[pattern]]` up to the next. */
-  readonly #first: Uint32Array
-  /** Round in which a set was met last. */
-  readonly #met: Uint32Array
-  readonly #statesSeen: Uint32Array
-  readonly #byteSeen: Uint32Array
+  /** The pattern of each set. */
+  readonly #patternOf: Uint32Array
+  /** Sets of each pattern that must be met. */
+  readonly #needed: Uint8Array
+  readonly #words: number
+  /** Round in which a set, a state or a byte was met last: nothing has to be cleared between values. */
+  readonly #setRound: Uint32Array
+  readonly #stateRound: Uint32Array
+  readonly #byteRound: Uint32Array
+  readonly #patternRound: Uint32Array
+  readonly #met: Uint8Array
+  #found: Uint32Array = NONE
   #round = 0
 
-  /** @param patterns for each pattern its sets; none for a pattern that any value may match. */
+  /** @param patterns for each pattern its sets of literals, at least one set. */
   constructor(patterns: readonly (readonly LiteralSet[])[]) {
     const words = new Map<string, number[]>()
     const bytes = new Map<number, number[]>()
-    let set = 0
-    this.#first = new Uint32Array(patterns.length + 1)
-    for (const [index, sets] of patterns.entries()) {
-      this.#first[index] = set
+    const owners: number[] = []
+    for (const [pattern, sets] of patterns.entries()) {
       for (const literals of sets) {
+        const set = owners.push(pattern) - 1
         for (const literal of literals) {
-          if (literal.length === 1) {
-            for (const byte of bothCases(literal.charCodeAt(0))) push(bytes, byte, set)
-          } else push(words, literal, set)
+          if (literal.length > 1) push(words, literal, set)
+          else for (const byte of bothCases(literal.charCodeAt(0))) push(bytes, byte, set)
         }
-        set += 1
       }
     }
-    this.#first[patterns.length] = set
-    this.#met = new Uint32Array(set)
     const list = [...words.keys()]
     this.#automaton = list.length === 0 ? null : compileAutomaton(list)
     this.#setsOf = this.#automaton === null ? [] : setsOfStates(this.#automaton, [...words.values()])
-    this.#statesSeen = new Uint32Array(this.#setsOf.length)
     this.#setsOfByte = Array.from({ length: 256 }, (_, byte) => {
       const found = bytes.get(byte)
       return found === undefined ? null : Uint32Array.from(found)
     })
     this.#bytesUsed = Uint8Array.from(this.#setsOfByte, sets => (sets === null ? 0 : 1))
-    this.#byteSeen = new Uint32Array(256)
+    this.#patternOf = Uint32Array.from(owners)
+    this.#needed = Uint8Array.from(patterns, sets => sets.length)
+    this.#words = (patterns.length + 31) >> 5
+    this.#setRound = new Uint32Array(owners.length)
+    this.#stateRound = new Uint32Array(this.#setsOf.length)
+    this.#byteRound = new Uint32Array(256)
+    this.#patternRound = new Uint32Array(patterns.length)
+    this.#met = new Uint8Array(patterns.length)
   }
 
-  /** Reads a value; {@link may} answers for it from then on. */
-  scan(value: Uint8Array): void {
+  /** Patterns that may match a value: bit `n` for pattern `n`. An empty array stands for none. */
+  scan(value: Uint8Array): Uint32Array {
     this.#round += 1
     if (this.#round === 0xffffffff) this.#forget()
+    this.#found = NONE
     const round = this.#round
-    const byteSeen = this.#byteSeen
+    const byteRound = this.#byteRound
     const bytesUsed = this.#bytesUsed
-    const automaton = this.#automaton
-    if (automaton === null) {
+    if (this.#automaton === null) {
       for (let i = 0; i < value.length; i++) this.#byte(value[i]!, round)
-      return
+      return this.#found
     }
-    const { columns, next, shift, firstEnd } = automaton
+    const { columns, next, shift, firstEnd } = this.#automaton
     let state = 0
     for (let i = 0; i < value.length; i++) {
       const byte = value[i]!
-      if (bytesUsed[byte] === 1 && byteSeen[byte] !== round) this.#byte(byte, round)
+      if (bytesUsed[byte] === 1 && byteRound[byte] !== round) this.#byte(byte, round)
       state = next[(state << shift) | columns[byte]!]!
-      if (state >= firstEnd && this.#statesSeen[state - firstEnd] !== round) {
-        this.#statesSeen[state - firstEnd] = round
+      if (state >= firstEnd && this.#stateRound[state - firstEnd] !== round) {
+        this.#stateRound[state - firstEnd] = round
         this.#meet(this.#setsOf[state - firstEnd]!, round)
       }
     }
+    return this.#found
   }
 
-  may(pattern: number): boolean {
-    const end = this.#first[pattern + 1]!
-    for (let set = this.#first[pattern]!; set < end; set++) if (this.#met[set] !== this.#round) return false
-    return true
-  }
-
-  /** Literals and states; for reports. */
+  /** Sets, states and bytes of the table; for reports. */
   get size(): { sets: number; states: number; bytes: number } {
     const automaton = this.#automaton
-    return { sets: this.#met.length, states: automaton?.states ?? 0, bytes: automaton?.next.byteLength ?? 0 }
+    return {
+      sets: this.#patternOf.length,
+      states: automaton?.states ?? 0,
+      bytes: automaton?.next.byteLength ?? 0,
+    }
   }
 
   #byte(byte: number, round: number): void {
-    this.#byteSeen[byte] = round
+    this.#byteRound[byte] = round
     const sets = this.#setsOfByte[byte]
     if (sets) this.#meet(sets, round)
   }
 
   #meet(sets: Uint32Array, round: number): void {
-    for (let i = 0; i < sets.length; i++) this.#met[sets[i]!] = round
+    for (let i = 0; i < sets.length; i++) {
+      const set = sets[i]!
+      if (this.#setRound[set] === round) continue
+      this.#setRound[set] = round
+      const pattern = this.#patternOf[set]!
+      const met = this.#patternRound[pattern] === round ? this.#met[pattern]! + 1 : 1
+      this.#patternRound[pattern] = round
+      this.#met[pattern] = met
+      if (met < this.#needed[pattern]!) continue
+      if (this.#found === NONE) this.#found = new Uint32Array(this.#words)
+      this.#found[pattern >> 5]! |= 1 << (pattern & 31)
+    }
   }
 
   #forget(): void {
     this.#round = 1
-    this.#met.fill(0)
-    this.#statesSeen.fill(0)
-    this.#byteSeen.fill(0)
+    for (const rounds of [this.#setRound, this.#stateRound, this.#byteRound, this.#patternRound])
+      rounds.fill(0)
   }
+}
+
+/** Whether a pattern is among those that a scan left. */
+export function isCandidate(found: Uint32Array, pattern: number): boolean {
+  return found.length > 0 && (found[pattern >> 5]! & (1 << (pattern & 31))) !== 0
 }
 
 function push<K>(map: Map<K, number[]>, key: K, value: number): void {
