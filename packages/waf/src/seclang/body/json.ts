@@ -2,8 +2,9 @@ import { utf8Bytes } from '../transform/bytes.ts'
 import { addArgument, type BodyLimits, emptyBody, type ParsedBody } from './body.ts'
 
 /**
- * Reads JSON (RFC 8259) into arguments: `json.a.0.b`. Duplicates stay, numbers and words keep their text, `null` is
- * empty. What was read before a mistake stays inspected.
+ * Reads JSON (RFC 8259) into arguments: `json.a.b`. Members of an array have its name, as ModSecurity v2 has it, so that
+ * rules which name a key fit them too. Duplicates stay, numbers and words keep their text, `null` is empty. What was read
+ * before a mistake stays inspected.
  */
 export function readJson(text: string, limits: BodyLimits): ParsedBody {
   const body = emptyBody()
@@ -89,10 +90,8 @@ class JsonReader {
     this.#at += 1
     this.#blanks()
     if (this.#take(']')) return
-    let index = 0
     do {
-      this.#value(`${path}.${index}`, depth + 1)
-      index += 1
+      this.#value(path, depth + 1)
       this.#blanks()
     } while (this.#take(','))
     if (!this.#take(']')) this.#refuse('an array is not closed')

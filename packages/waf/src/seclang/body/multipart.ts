@@ -21,16 +21,13 @@ export function readMultipart(text: string, contentType: string, limits: BodyLim
 }
 
 function readBoundary(contentType: string, body: ParsedBody): string | null {
-  const found = /boundary[\t ]*=[\t ]*(?:"([^"]*)"|([^;,"\s][^;,"]*))/i.exec(contentType)
-  if (!found) return null
-  if (found[1] !== undefined) body.multipartFlags.add('BOUNDARY_QUOTED')
-  const boundary = (found[1] ?? found[2]!).trimEnd()
-  if (/[\t ]/.test(found[0])) body.multipartFlags.add('BOUNDARY_WHITESPACE')
-  const twice = contentType
-    .slice(found.index + 8)
-    .toLowerCase()
-    .includes('boundary')
-  return boundary === '' || boundary.length > 70 || twice ? null : boundary
+  const all = [...contentType.matchAll(/;[\t ]*(boundary[\t ]*=[\t ]*(?:"([^"]*)"|([^;,"\s][^;,"]*)))/gi)]
+  const found = all[0]
+  if (found === undefined || all.length > 1) return null
+  if (found[2] !== undefined) body.multipartFlags.add('BOUNDARY_QUOTED')
+  if (/[\t ]/.test(found[1]!.trimEnd())) body.multipartFlags.add('BOUNDARY_WHITESPACE')
+  const boundary = (found[2] ?? found[3]!).trimEnd()
+  return boundary === '' || boundary.length > 70 ? null : boundary
 }
 
 class Parts {

@@ -1,5 +1,11 @@
 /** Runs the regression tests of the Core Rule Set, one JSON record a line, against a rule program. */
-import { endTransaction, startTransaction, takeRequestBody, takeResponseBody, takeResponseHead } from '../engine/process.ts'
+import {
+  endTransaction,
+  startTransaction,
+  takeRequestBody,
+  takeResponseBody,
+  takeResponseHead,
+} from '../engine/process.ts'
 import type { RuleProgram } from '../engine/program.ts'
 import type { RuleMatch } from '../engine/transaction.ts'
 import { utf8Bytes } from '../transform/bytes.ts'
@@ -74,9 +80,13 @@ function runStage(program: RuleProgram, { input, output, backend }: FtwStage): s
 }
 
 /** The body as a server cuts it: at Content-Length, chunks joined, none without either. */
-function bodyOf(body: FtwBody | string | null, headers: readonly (readonly [string, string])[]): Uint8Array | null {
+function bodyOf(
+  body: FtwBody | string | null,
+  headers: readonly (readonly [string, string])[],
+): Uint8Array | null {
   const bytes = bytesOf(body)
-  const field = (wanted: string): string | undefined => headers.find(([name]) => name.toLowerCase() === wanted)?.[1]
+  const field = (wanted: string): string | undefined =>
+    headers.find(([name]) => name.toLowerCase() === wanted)?.[1]
   if (/chunked/i.test(field('transfer-encoding') ?? '')) return dechunk(bytes)
   const length = field('content-length')
   return length === undefined ? null : bytes.subarray(0, Number(length))

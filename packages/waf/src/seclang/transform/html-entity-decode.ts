@@ -73,6 +73,8 @@ interface Found {
 function numeric(value: string, start: number): Found | null {
   const hex = (value.charCodeAt(start) | 0x20) === 0x78
   let at = hex ? start + 1 : start
+  const digits = at
+  while (value.charCodeAt(at) === 0x30) at += 1
   const first = at
   let number = 0
   while (at < value.length && at - first < MAX_DIGITS) {
@@ -81,7 +83,7 @@ function numeric(value: string, start: number): Found | null {
     number = number * (hex ? 16 : 10) + digit
     at += 1
   }
-  return at === first ? null : { text: String.fromCharCode(number & 0xff), end: at }
+  return at === digits ? null : { text: String.fromCharCode(number & 0xff), end: at }
 }
 
 function named(value: string, start: number): Found | null {
