@@ -2,6 +2,7 @@
 import { Mistake } from '../parse/fault.ts'
 import { verifyCpf, verifyCreditCard, verifySsn, verifySvnr } from './checksums.ts'
 import { noMatch, unconditionalMatch } from './constant.ts'
+import { detectScriptInjection, detectSqlInjection } from './detect.ts'
 import { ipMatch, ipMatchFromFile } from './ip-match.ts'
 import { eq, ge, gt, le, lt } from './numbers.ts'
 import type { OperatorFactory } from './operator.ts'
@@ -14,6 +15,8 @@ const BY_NAME: ReadonlyMap<string, OperatorFactory> = new Map<string, OperatorFa
   ['beginswith', beginsWith],
   ['contains', contains],
   ['containsword', containsWord],
+  ['detectsqli', detectSqlInjection],
+  ['detectxss', detectScriptInjection],
   ['endswith', endsWith],
   ['eq', eq],
   ['ge', ge],

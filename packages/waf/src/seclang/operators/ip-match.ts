@@ -15,19 +15,20 @@ export const ipMatchFromFile: OperatorFactory = (argument, source) =>
   )
 
 function listOperator(entries: readonly string[]): Operator {
-  const list = new BlockList()
-  for (const entry of entries.map(text => text.trim()).filter(Boolean)) add(list, entry)
+  // One list for each family: a single one would compare IPv4 addresses with IPv6 networks.
+  const lists = { 4: new BlockList(), 6: new BlockList() }
+  for (const entry of entries.map(text => text.trim()).filter(Boolean)) add(lists, entry)
   return {
     literals: ANY_VALUE,
     match({ text }) {
       const address = isIP(text) === 6 ? unmapped(text) : text
       const family = isIP(address)
-      return family !== 0 && list.check(address, family === 4 ? 'ipv4' : 'ipv6')
+      return family === 4 ? lists[4].check(address, 'ipv4') : family === 6 && lists[6].check(address, 'ipv6')
     },
   }
 }
 
-function add(list: BlockList, entry: string): void {
+function add(lists: Readonly<Record<4 | 6, BlockList>>, entry: string): void {
   const [address, prefix] = entry.split('/') as [string, string | undefined]
   const family = isIP(address)
   const bits = prefix === undefined ? (family === 4 ? 32 : 128) : Number(prefix)
@@ -38,7 +39,7 @@ function add(list: BlockList, entry: string): void {
       'Write 192.0.2.1, 192.0.2.0/24 or 2001:db8::/32.',
     )
   }
-  list.addSubnet(address, bits, family === 4 ? 'ipv4' : 'ipv6')
+  lists[family === 4 ? 4 : 6].addSubnet(address, bits, family === 4 ? 'ipv4' : 'ipv6')
 }
 
 /** The IPv4 address that an IPv6 one wraps, or the address itself. */

@@ -32,7 +32,6 @@ describe.skipIf(!there)('the tests of the Core Rule Set (skipped: ../shared/crs 
       const problem = runFtw(program, test)
       if (problem !== null) failed.push(`${test.id}: ${problem}`)
     }
-    console.log(run, failed.length)
     expect(failed).toEqual([])
   })
 })
