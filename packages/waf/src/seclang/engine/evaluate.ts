@@ -10,6 +10,8 @@ import type { Reading, Transaction } from './transaction.ts'
 /** Values that a chain keeps for `MATCHED_VARS`, and matches that a transaction keeps for its log. */
 const MAX_MATCHED = 1000
 const MAX_MATCHES = 1000
+const NO = 1
+const YES = 2
 
 /** Runs a phase. What rules ask for stands in the transaction afterwards. */
 export function runPhase(tx: Transaction, phase: number): void {
@@ -50,6 +52,12 @@ function meets(tx: Transaction, rule: Rule, condition: Condition): boolean {
     applyEffects(condition, tx)
     return true
   }
+  const only = singleVariable(tx, condition)
+  if (only !== undefined) {
+    if (only === null || !tests(tx, condition, only.form.after(pipeline))) return false
+    note(tx, condition, condition.targets[0]!.variable, only, only.form.after(pipeline))
+    return true
+  }
   const { names, entries } = read(tx, condition)
   const removed = tx.removed.anyTarget ? tx.removed.targetsOf(rule) : []
   let met = false
@@ -57,15 +65,15 @@ function meets(tx: Transaction, rule: Rule, condition: Condition): boolean {
     const entry = entries[i]!
     if (removed.length > 0 && removed.some(target => covers(tx, target, names[i]!, entry))) continue
     if (steps === null) {
-      if (tests(tx, condition, entry.form(pipeline))) {
+      if (tests(tx, condition, entry.form.after(pipeline))) {
         met = true
-        note(tx, condition, names[i]!, entry, entry.form(pipeline))
+        note(tx, condition, names[i]!, entry, entry.form.after(pipeline))
       }
       continue
     }
     let before: Form | null = null
     for (const step of steps) {
-      const form = entry.form(step)
+      const form = entry.form.after(step)
       if (form !== before && tests(tx, condition, form)) {
         met = true
         note(tx, condition, names[i]!, entry, form)
@@ -76,10 +84,28 @@ function meets(tx: Transaction, rule: Rule, condition: Condition): boolean {
   return met
 }
 
+/**
+ * The one variable that most conditions on `TX` read; `null` when it is not set, `undefined` when the condition is none of
+ * these. It spares the lists that a collection needs.
+ */
+function singleVariable(tx: Transaction, { targets, steps }: Condition): Entry | null | undefined {
+  if (targets.length !== 1 || steps !== null) return undefined
+  const { variable, selector, count } = targets[0]!
+  if (variable !== 'TX' || count || selector === null || selector.kind !== 'key') return undefined
+  return tx.variable('TX', selector.key) ?? null
+}
+
 function tests(tx: Transaction, condition: Condition, form: Form): boolean {
-  const { operator, negated, pattern, capture } = condition
+  const { operator, negated, pattern, capture, verdict } = condition
   if (pattern !== -1 && !isCandidate(tx.candidates(form), pattern)) return false
-  return operator!.match(form, tx, capture && !negated) !== negated
+  const { verdicts } = form
+  if (verdicts === null || verdict === -1) return operator!.match(form, tx, capture && !negated) !== negated
+  const known = verdicts[verdict]!
+  // A match that captures has to be found anew; that there is none is known.
+  if (known === NO || (known === YES && (negated || !capture))) return (known === YES) !== negated
+  const matched = operator!.match(form, tx, capture && !negated)
+  verdicts[verdict] = matched ? YES : NO
+  return matched !== negated
 }
 
 function note(tx: Transaction, condition: Condition, name: string, entry: Entry, form: Form): void {

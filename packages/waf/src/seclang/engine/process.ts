@@ -30,7 +30,7 @@ export interface RuleRequest {
 
 /** Starts a transaction and runs phase 1. */
 export function startTransaction(program: RuleProgram, request: RuleRequest): Transaction {
-  const tx = new Transaction(program, viewOf(request, program.set.settings))
+  const tx = new Transaction(program, viewOf(request, program))
   tx.processor = processorFor(tx.request.headers)
   runPhase(tx, 1)
   return tx
@@ -104,6 +104,7 @@ function readBody(tx: Transaction, bytes: Uint8Array): void {
   }
   const text = Buffer.from(part.buffer, part.byteOffset, part.length).toString('latin1')
   tx.body = parseBody(tx, text)
+  for (const entry of tx.body.args) tx.program.forms.keep(entry)
   // As ModSecurity v2 does: the raw body only where no other processor took it apart.
   if (tx.processor === 'URLENCODED' || tx.processor === 'RAW' || (tx.processor === '' && tx.forceRequestBody))
     tx.requestBody = text
@@ -136,8 +137,9 @@ function limitsOf(settings: Settings): BodyLimits {
   }
 }
 
-function viewOf(request: RuleRequest, settings: Settings): RequestView {
-  const headers = request.headers.map(([name, value]) => new Entry(utf8Bytes(name), trimOws(value)))
+function viewOf(request: RuleRequest, program: RuleProgram): RequestView {
+  const { settings } = program.set
+  const headers = request.headers.map(([name, value]) => program.forms.entry(utf8Bytes(name), trimOws(value)))
   const raw = request.target
   const withoutFragment = raw.split('#', 1)[0]!
   const uri = withoutFragment.replace(/^[A-Za-z][A-Za-z0-9+.-]*:\/\/[^/?]*/, '') || '/'
@@ -152,8 +154,8 @@ function viewOf(request: RuleRequest, settings: Settings): RequestView {
     filename: percentDecode(path),
     query,
     headers,
-    cookies: cookiesOf(headers),
-    args: readQuery(query, limitsOf(settings)),
+    cookies: cookiesOf(headers).map(entry => program.forms.keep(entry)),
+    args: readQuery(query, limitsOf(settings)).map(entry => program.forms.keep(entry)),
     remoteAddress: request.remoteAddress ?? '127.0.0.1',
     remotePort: request.remotePort ?? 0,
     serverAddress: request.serverAddress ?? '127.0.0.1',

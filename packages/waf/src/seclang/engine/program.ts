@@ -1,6 +1,7 @@
 /** A rule set made ready to run: what is computed once for all requests. */
 import { Prefilter } from '../prefilter/prefilter.ts'
 import type { RuleSet, Step } from '../rules/model.ts'
+import { FormCache } from './form-cache.ts'
 import { PersistentStore } from './persistent.ts'
 
 /** A rule set with its scanner, its markers and its persistent collections. */
@@ -8,6 +9,7 @@ export class RuleProgram {
   readonly set: RuleSet
   readonly prefilter: Prefilter
   readonly persistent: PersistentStore
+  readonly forms: FormCache
   /** For each phase, where each marker stands. */
   readonly #markers: readonly ReadonlyMap<string, readonly number[]>[]
 
@@ -15,6 +17,7 @@ export class RuleProgram {
     this.set = set
     this.prefilter = new Prefilter(set.patterns)
     this.persistent = new PersistentStore(set.settings.collectionTimeout * 1000)
+    this.forms = new FormCache(set.operators)
     this.#markers = set.phases.map(markersOf)
   }
 

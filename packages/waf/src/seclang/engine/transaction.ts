@@ -97,6 +97,16 @@ export class Transaction implements OperatorContext {
     this.#unions.length = 0
   }
 
+  /** An entry for each key of a collection, with the key as its value. */
+  named(entries: readonly Entry[]): Entry[] {
+    return entries.map(({ key }) => this.program.forms.entry(key, key))
+  }
+
+  /** What a variable that is no collection gives. */
+  scalar(value: string | number): Entry[] {
+    return [this.program.forms.entry('', String(value))]
+  }
+
   /** Values of a variable. */
   values(name: string): readonly Entry[] {
     const variable = variableOf(name)
@@ -141,12 +151,19 @@ export class Transaction implements OperatorContext {
   union(view: number, pipeline: Pipeline, reading: () => Reading): Uint32Array {
     const known = this.#unions[view]
     if (known !== undefined) return known
+    const { entries } = reading()
     let union: Uint32Array = NONE
-    for (const entry of reading().entries) {
-      const found = this.candidates(entry.form(pipeline))
+    let own = false
+    for (let i = 0; i < entries.length; i++) {
+      const found = this.candidates(entries[i]!.form.after(pipeline))
       if (found.length === 0 || found === union) continue
-      if (union.length === 0) union = found
-      else union = union.map((word, i) => word | found[i]!)
+      if (union.length === 0) {
+        union = found
+        continue
+      }
+      if (!own) union = union.slice()
+      own = true
+      for (let word = 0; word < union.length; word++) union[word]! |= found[word]!
     }
     this.#unions[view] = union
     return union

@@ -29,10 +29,12 @@ function listOperator(entries: readonly string[]): Operator {
 }
 
 function add(lists: Readonly<Record<4 | 6, BlockList>>, entry: string): void {
-  const [address, prefix] = entry.split('/') as [string, string | undefined]
+  const [written, prefix] = entry.split('/') as [string, string | undefined]
+  const wraps = isIP(written) === 6 && isIP(unmapped(written)) === 4 && Number(prefix ?? 128) >= 96
+  const address = wraps ? unmapped(written) : written
   const family = isIP(address)
-  const bits = prefix === undefined ? (family === 4 ? 32 : 128) : Number(prefix)
   const most = family === 4 ? 32 : 128
+  const bits = prefix === undefined ? most : Number(prefix) - (wraps ? 96 : 0)
   if (family === 0 || !Number.isInteger(bits) || bits < 0 || bits > most || prefix === '') {
     throw new Mistake(
       `'${entry.slice(0, 60)}' is no address or network`,

@@ -61,10 +61,11 @@ function finished({ draft, place, conditions }: DraftRule, defaults: ReadonlyMap
 }
 
 /** Numbers what conditions have in common: what one of them found out holds for the others. */
-function numbered(rules: readonly Rule[]): Pick<RuleSet, 'patterns' | 'reads' | 'views'> {
+function numbered(rules: readonly Rule[]): Pick<RuleSet, 'patterns' | 'reads' | 'views' | 'operators'> {
   const reads = new Map<string, number>()
   const views = new Map<string, number>()
   const patterns = new Map<string, number>()
+  const operators = new Map<string, number>()
   const sets: (readonly LiteralSet[])[] = []
   for (const condition of rules.flatMap(({ conditions }) => conditions)) {
     const { operator, negated, pipeline, steps } = condition
@@ -72,14 +73,18 @@ function numbered(rules: readonly Rule[]): Pick<RuleSet, 'patterns' | 'reads' | 
     if (!condition.targets.some(({ variable }) => isVolatile(variable))) {
       condition.reads = numberOf(reads, readsKey(condition))
     }
+    if (condition.identity !== '') condition.verdict = numberOf(operators, condition.identity)
     if (negated || operator.literals.length === 0) continue
-    condition.pattern = numberOf(patterns, JSON.stringify(operator.literals))
+    condition.pattern = numberOf(
+      patterns,
+      condition.identity === '' ? JSON.stringify(operator.literals) : condition.identity,
+    )
     sets[condition.pattern] = operator.literals
     if (condition.reads !== -1 && steps === null && !condition.targets.some(({ count }) => count)) {
       condition.view = numberOf(views, `${condition.reads} ${pipeline.id}`)
     }
   }
-  return { patterns: sets, reads: reads.size, views: views.size }
+  return { patterns: sets, reads: reads.size, views: views.size, operators: operators.size }
 }
 
 function readsKey({ targets, exclusions }: Condition): string {

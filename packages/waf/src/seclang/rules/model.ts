@@ -79,6 +79,10 @@ export interface Condition {
   readonly controls: readonly Control[]
   readonly initialisations: readonly Initialisation[]
   readonly expiries: readonly Expiry[]
+  /** Name and argument of the operator; `''` when its verdict depends on more than the value. */
+  readonly identity: string
+  /** Number of the operator, equal for equal ones; -1 without an identity. */
+  verdict: number
   /** Number of the operator among those that the prefilter knows; -1 when any value may match. */
   pattern: number
   /** Number of the list of variables, shared by equal lists; -1 when what it reads changes while rules run. */
@@ -125,4 +129,6 @@ export interface RuleSet {
   readonly patterns: readonly (readonly LiteralSet[])[]
   readonly reads: number
   readonly views: number
+  /** Operators with an identity. */
+  readonly operators: number
 }

@@ -270,6 +270,8 @@ export function readCondition(
     controls: draft.controls,
     initialisations: draft.initialisations,
     expiries: draft.expiries,
+    identity: spec === null || /%\{/.test(spec.argument) ? '' : `${spec.name} ${spec.argument}`,
+    verdict: -1,
     pattern: -1,
     reads: -1,
     view: -1,

@@ -1,10 +1,11 @@
 /** Variables of a request's head. */
-import { Entry } from '../engine/form.ts'
+import type { Entry } from '../engine/form.ts'
 import type { Variable } from './variable.ts'
 
 const one =
   (read: (request: RequestView) => string): Variable['values'] =>
-  tx => [new Entry('', read(tx.request))]
+  tx =>
+    tx.scalar(read(tx.request))
 
 /** A request's head as rules see it. All strings are bytes. */
 export interface RequestView {
@@ -25,8 +26,6 @@ export interface RequestView {
   readonly serverPort: number
   readonly id: string
 }
-
-const names = (entries: readonly Entry[]): Entry[] => entries.map(entry => new Entry(entry.key, entry.key))
 
 /** The last part of a path, or the whole path when there is none. */
 function basename(path: string): string {
@@ -50,17 +49,17 @@ export const requestVariables: readonly (readonly [string, Variable])[] = [
   ['QUERY_STRING', { values: one(request => request.query) }],
   ['PATH_INFO', { values: one(() => '') }],
   ['REQUEST_HEADERS', { values: tx => tx.request.headers }],
-  ['REQUEST_HEADERS_NAMES', { values: tx => names(tx.request.headers) }],
+  ['REQUEST_HEADERS_NAMES', { values: tx => tx.named(tx.request.headers) }],
   ['REQUEST_COOKIES', { values: tx => tx.request.cookies }],
-  ['REQUEST_COOKIES_NAMES', { values: tx => names(tx.request.cookies) }],
+  ['REQUEST_COOKIES_NAMES', { values: tx => tx.named(tx.request.cookies) }],
   ['REMOTE_ADDR', { values: one(request => request.remoteAddress) }],
   ['REMOTE_HOST', { values: one(request => request.remoteAddress) }],
   ['REMOTE_PORT', { values: one(request => String(request.remotePort)) }],
   ['REMOTE_USER', { values: one(() => '') }],
-  ['AUTH_TYPE', { values: tx => [new Entry('', authType(tx.request.headers))] }],
+  ['AUTH_TYPE', { values: tx => tx.scalar(authType(tx.request.headers)) }],
   ['SERVER_ADDR', { values: one(request => request.serverAddress) }],
   ['SERVER_PORT', { values: one(request => String(request.serverPort)) }],
-  ['SERVER_NAME', { values: tx => [new Entry('', serverName(tx.request.headers))] }],
+  ['SERVER_NAME', { values: tx => tx.scalar(serverName(tx.request.headers)) }],
   ['UNIQUE_ID', { values: one(request => request.id) }],
 ]
 
