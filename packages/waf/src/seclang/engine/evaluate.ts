@@ -59,11 +59,13 @@ function meets(tx: Transaction, rule: Rule, condition: Condition): boolean {
     return true
   }
   const { names, entries } = read(tx, condition)
+  const { exempt } = tx
   const removed = tx.removed.anyTarget ? tx.removed.targetsOf(rule) : []
   let met = false
   for (let i = 0; i < entries.length; i++) {
     const entry = entries[i]!
     if (removed.length > 0 && removed.some(target => covers(tx, target, names[i]!, entry))) continue
+    if (exempt?.(rule.id, rule.tags, nameOf(names[i]!, entry))) continue
     if (steps === null) {
       if (tests(tx, condition, entry.form.after(pipeline))) {
         met = true
@@ -110,9 +112,13 @@ function tests(tx: Transaction, condition: Condition, form: Form): boolean {
 
 function note(tx: Transaction, condition: Condition, name: string, entry: Entry, form: Form): void {
   tx.matchedValue = form.text
-  tx.matchedName = entry.key === '' ? name : `${name}:${entry.key}`
+  tx.matchedName = nameOf(name, entry)
   if (tx.matched.length < MAX_MATCHED) tx.matched.push(new Entry(tx.matchedName, form.text))
   applyEffects(condition, tx)
+}
+
+function nameOf(name: string, entry: Entry): string {
+  return entry.key === '' ? name : `${name}:${entry.key}`
 }
 
 /** The values of a condition's variables, without those that it leaves out. */

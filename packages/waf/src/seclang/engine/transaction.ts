@@ -39,6 +39,9 @@ export type Interruption =
   | { readonly kind: 'drop'; readonly status: number; readonly rule: number }
   | { readonly kind: 'redirect'; readonly status: number; readonly location: string; readonly rule: number }
 
+/** Whether a match of a rule on a variable is to be passed over. */
+export type Exempt = (id: number, tags: readonly string[], variable: string) => boolean
+
 /** What a list of variables gives: names and values side by side. */
 export interface Reading {
   readonly names: readonly string[]
@@ -72,6 +75,8 @@ export class Transaction implements OperatorContext {
   allowedUpTo = 0
   readonly matches: RuleMatch[] = []
   readonly removed: Removed = new Removed()
+  /** Exceptions that whoever asked has made. */
+  exempt: Exempt | null = null
   /** The rule that runs, for `RULE` and messages. */
   running: Rule | null = null
   readonly #variables = new Map<string, Entry>()
