@@ -162,10 +162,7 @@ describe('what is no reply at all', () => {
 it.each(['http', 'h2c'] as const)(
   'a filter that cannot make its state is 500, and the process lives (%s)',
   async kind => {
-    const warnings: unknown[] = []
-    const note = (warning: unknown): void => void warnings.push(warning)
-    process.on('warning', note)
-    onTestFinished(() => void process.off('warning', note))
+    const outcomes: Outcome[] = []
     let calls = 0
     const app = pipeline()
       .use({
@@ -175,6 +172,7 @@ it.each(['http', 'h2c'] as const)(
           if (++calls > 1) throw new RangeError('no state')
           return { made: 1 }
         },
+        onDone: (_, outcome) => void outcomes.push(outcome),
       })
       .handle(() => reply(200))
     const { port, url } = await edge(app, kind)
@@ -183,7 +181,8 @@ it.each(['http', 'h2c'] as const)(
         ? Number((await exchangeBytes(port, 'GET / HTTP/1.1\r\nHost: a.test\r\n\r\n')).text.slice(9, 12))
         : (await request2(session2(url), { ':path': '/' })).status
     expect(status).toBe(500)
-    await until('the warning', () => warnings.length > 0)
+    await until('the outcome', () => outcomes.length > 0)
+    expect(outcomes[0]?.error).toMatchObject({ code: 'internal' })
   },
 )
 

@@ -63,14 +63,9 @@ export function undiciConnector(options: UndiciOptions): Connector {
 
   function release(call: UndiciCall): void {
     if (!waiting.delete(call)) running--
-    // Later, and not from inside undici: it may still be putting a broken connection away.
-    if (waiting.size > 0 && !pumping) {
-      pumping = true
-      queueMicrotask(pump)
-    } else if (waiting.size === 0) emptied?.()
-  }
-
-  function pump(): void {
+    // A start that fails at once comes back here.
+    if (pumping) return
+    pumping = true
     while (running < connections && waiting.size > 0) {
       const [next] = waiting
       waiting.delete(next!)
@@ -83,10 +78,9 @@ export function undiciConnector(options: UndiciOptions): Connector {
   return {
     send(request, receiver) {
       if (over) return failed(receiver, 'connect-failed')
-      const free = running < connections && waiting.size === 0
-      if (!free && waiting.size >= queue) return failed(receiver, 'queue-full')
+      if (running >= connections && waiting.size >= queue) return failed(receiver, 'queue-full')
       const call = new UndiciCall(request, receiver, release)
-      if (free) start(call)
+      if (running < connections) start(call)
       else waiting.add(call)
       return call
     },
