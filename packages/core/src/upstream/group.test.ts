@@ -162,7 +162,7 @@ describe('whatever happens', () => {
             target.leave(ticket, end === 'bad' ? 'ok' : end)
           } else if (step[0] === 'pass') pass(200)
           else if (step[0] !== 'end') {
-            const url = URLS[step[1]]!
+            const url = URLS[step[1]!]!
             const isThere = present.includes(url)
             if (step[0] === 'add') {
               if (!isThere) group.add(url)
