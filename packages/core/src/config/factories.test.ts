@@ -367,7 +367,12 @@ const FACTORIES: Factory[] = [
   {
     place: 'attach',
     make: (options: never) => core.attach(createServer(), app, options),
-    options: { drainTimeout: NUMBER, sessionIdleTimeout: [...NUMBER, 0], sendTimeout: NUMBER },
+    options: {
+      drainTimeout: NUMBER,
+      sessionIdleTimeout: [...NUMBER, 0],
+      sendTimeout: NUMBER,
+      http2: OPTIONS,
+    },
   },
   {
     place: 'toHandler',
