@@ -225,6 +225,24 @@ describe('B042: drain', () => {
     expect(attached.tunnels).toBe(0)
   })
 
+  it('a server that drains opens no new ones', async () => {
+    const up = await socketOrigin()
+    const { port, attached } = await proxyEdge(up.url)
+    const first = await opened(port)
+    const second = openSocket(port)
+    let got = ''
+    second.on('data', bytes => {
+      got += bytes.toString('latin1')
+    })
+    await until('the connection', () => !second.connecting)
+    const drained = attached.drain(5000)
+    second.write(HANDSHAKE())
+    await until('the answer', () => got.includes('\r\n\r\n'))
+    expect(got).toMatch(/^HTTP\/1\.1 503 /)
+    first.socket.destroy()
+    await drained
+  })
+
   it('ends at once when the last tunnel ends', async () => {
     const up = await socketOrigin()
     const { port, attached } = await proxyEdge(up.url)

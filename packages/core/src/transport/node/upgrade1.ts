@@ -95,7 +95,7 @@ class UpgradeLink implements ClientLink, Link1 {
       app.trusts,
     )
     // A host's own listener may bring what keepPlain() holds back: its body could not be read any more.
-    const fault = judged.fault ?? (mayUpgrade(req) ? null : noTunnel())
+    const fault = judged.fault ?? (mayUpgrade(req) ? noNewTunnels(this.#serving) : noTunnel())
     this.#connection.add(this)
     this.#exchange = openExchange(app, judged.head, null, this, fault)
     if (socket.destroyed) return this.closed()
@@ -210,6 +210,11 @@ export function answered(exchange: OpenExchange, reply: Reply): OpenExchange {
     done: (status, bytesSent, error) => exchange.done(status, bytesSent, error),
     outcome: exchange.outcome,
   }
+}
+
+/** A server that ends opens no tunnel: it would live for the rest of the drain alone. */
+export function noNewTunnels(serving: Serving): ProxyError | null {
+  return serving.draining ? new ProxyError({ source: 'proxy', phase: 'head', code: 'draining' }) : null
 }
 
 function noTunnel(): ProxyError {
