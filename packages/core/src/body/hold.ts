@@ -2,6 +2,7 @@
 import type { ProxyError } from '../errors.ts'
 import type { HeaderList } from '../headers/list.ts'
 import type { Flow, Sink, Source } from '../pipeline/contract.ts'
+import type { Own } from './guard.ts'
 
 /**
  * Reads until `wanted` bytes or the end have passed, then gives a source that tells it all again.
@@ -14,7 +15,8 @@ export function holdSource(source: Source, wanted: number): Promise<Source> {
   })
 }
 
-class Held implements Sink, Source, Flow {
+class Held implements Sink, Source, Flow, Own {
+  readonly keepsTheRules = true
   readonly length: number | null
   readonly #wanted: number
   readonly #ready: (source: Source) => void
@@ -48,7 +50,7 @@ class Held implements Sink, Source, Flow {
   }
 
   write(bytes: Uint8Array): boolean {
-    if (this.#over) return true
+    if (this.#over) return false
     if (this.#next && this.#chunks.length === 0) return this.#next.write(bytes)
     this.#chunks.push(bytes)
     this.#bytes += bytes.length
@@ -95,6 +97,7 @@ class Held implements Sink, Source, Flow {
   }
 
   resume(): void {
+    if (this.#over) return
     this.#paused = false
     this.#replay()
   }

@@ -1,4 +1,5 @@
 /** One request on its way to a target, or to several in turn: receives the answer, and is the reply's body. */
+import type { Own } from '../body/guard.ts'
 import { ProxyError } from '../errors.ts'
 import type { HeaderList } from '../headers/list.ts'
 import type { Flow, Reply, Sink, Source } from '../pipeline/contract.ts'
@@ -26,7 +27,8 @@ export interface Carrier {
 }
 
 /** State of a request through its attempts. Small replies are whole before anybody asks for them, and leave in one write. */
-export class Attempt implements Receiver, Source, Flow, Deadline, RetryFacts {
+export class Attempt implements Receiver, Source, Flow, Deadline, RetryFacts, Own {
+  readonly keepsTheRules = true
   readonly deadline: Deadline['deadline'] = noDeadline()
   readonly cx: Exchange
   /** Request body; `null` when there is none. */

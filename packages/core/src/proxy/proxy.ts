@@ -3,10 +3,12 @@
  * body is the attempt itself, pushed as it comes. Every failure is a reply with an `error`; nothing is thrown for what an
  * upstream or a client does.
  */
+import { flag, kindOf, oneOf, readOptions, something, type Table, unchecked } from '../config/check.ts'
 import { ConfigError, type ConfigFault } from '../errors.ts'
 import { normaliseAuthority } from '../headers/authority.ts'
 import type { Context, Handler, Reply } from '../pipeline/contract.ts'
 import { Exchange } from '../pipeline/exchange.ts'
+import { markForwarding } from '../pipeline/plan.ts'
 import { refuse } from '../reply.ts'
 import { checkUpgrades, refuseUpgrade } from '../upgrade/forward.ts'
 import type { Upstream } from '../upstream/upstream.ts'
@@ -42,8 +44,6 @@ export interface ProxyOptions {
   upgrades?: readonly string[]
 }
 
-const OPTIONS = ['host', 'forwarded', 'forwardedHeader', 'retry', 'upgrades']
-
 /**
  * Forwards requests to an upstream: streaming both ways, nothing buffered, the raw target byte for byte.
  * Failures: 502 (refused, name, TLS, reset, malformed), 503 (queue full), 504 (connect, head, idle, total time).
@@ -51,13 +51,15 @@ const OPTIONS = ['host', 'forwarded', 'forwardedHeader', 'retry', 'upgrades']
  * @throws ConfigError for options that cannot work.
  */
 export function proxy(upstream: Upstream, options: ProxyOptions = {}): Handler {
-  const { host = 'preserve', forwarded = 'append', forwardedHeader = false } = options
-  const policy = checkOptions(upstream, options, host, forwarded)
-  const upgrades = new Set((options.upgrades ?? ['websocket']).map(name => name.toLowerCase()))
+  const { given, policy } = checkOptions(upstream, options)
+  const { host = 'preserve', forwarded = 'append', forwardedHeader = false } = given
+  const upgrades = new Set((given.upgrades ?? ['websocket']).map(name => name.toLowerCase()))
   const rules = { forwarded, standard: forwardedHeader, upgrades }
   const courier = new Courier(upstream, host, rules, policy)
 
-  return function proxyHandler(context: Context): Reply | Promise<Reply> {
+  return markForwarding(proxyHandler)
+
+  function proxyHandler(context: Context): Reply | Promise<Reply> {
     const cx = context as Exchange
     if (!(cx instanceof Exchange))
       throw new TypeError('proxy() runs inside a pipeline: use app.inject() in tests')
@@ -70,45 +72,30 @@ export function proxy(upstream: Upstream, options: ProxyOptions = {}): Handler {
   }
 }
 
+const RULES: Table<ProxyOptions> = {
+  host: something(
+    'host[:port]',
+    host => typeof host === 'string' && normaliseAuthority(host, 'http') !== null,
+    "Write 'preserve', 'target' or a name.",
+  ),
+  forwarded: oneOf('append', 'replace', 'off'),
+  forwardedHeader: flag,
+  retry: unchecked,
+  upgrades: unchecked,
+}
+
 function checkOptions(
   upstream: Upstream,
   options: ProxyOptions,
-  host: string,
-  forwarded: string,
-): RetryPolicy | null {
+): { given: ProxyOptions; policy: RetryPolicy | null } {
   const faults: ConfigFault[] = []
-  for (const name of Object.keys(options)) {
-    if (!OPTIONS.includes(name)) {
-      faults.push({
-        place: `proxy.${name}`,
-        problem: 'there is no such option',
-        fix: `Known are ${OPTIONS.join(', ')}.`,
-      })
-    }
-  }
   if (typeof upstream?.pick !== 'function') {
-    faults.push({
-      place: 'proxy(upstream)',
-      problem: 'it is no upstream',
-      fix: 'Pass what upstream({…}) returns.',
-    })
+    const problem = `it is ${kindOf(upstream)}, not an upstream`
+    faults.push({ place: 'proxy(upstream)', problem, fix: 'Pass what upstream({…}) returns.' })
   }
-  if (host !== 'preserve' && host !== 'target' && normaliseAuthority(host, 'http') === null) {
-    faults.push({
-      place: 'proxy.host',
-      problem: 'it is no host[:port]',
-      fix: "Write 'preserve', 'target' or a name.",
-    })
-  }
-  if (!['append', 'replace', 'off'].includes(forwarded)) {
-    faults.push({
-      place: 'proxy.forwarded',
-      problem: `'${forwarded}' is unknown`,
-      fix: "Write 'append', 'replace' or 'off'.",
-    })
-  }
-  const policy = checkRetry(options.retry, faults)
-  checkUpgrades(options.upgrades, faults)
+  const given = readOptions<ProxyOptions>('proxy', options, RULES, faults)
+  const policy = checkRetry(given.retry, faults)
+  checkUpgrades(given.upgrades, faults)
   if (faults.length > 0) throw new ConfigError(faults)
-  return policy
+  return { given, policy }
 }

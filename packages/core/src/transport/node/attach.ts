@@ -3,8 +3,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2'
 import type { Server, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { assertMilliseconds } from '../../config/check.ts'
+import { kindOf, milliseconds, readOptions, unchecked } from '../../config/check.ts'
 import { ConfigError, type ConfigFault, ProxyError } from '../../errors.ts'
+import { checkApp } from '../../pipeline/check-app.ts'
 import type { App } from '../../pipeline/contract.ts'
 import { Deadlines } from '../../proxy/deadlines.ts'
 import { Connections, drainServer } from './drain.ts'
@@ -62,15 +63,25 @@ export interface Attached {
  */
 export function attach(server: Server, app: App, options: AttachOptions = {}): Attached {
   const faults: ConfigFault[] = []
-  const limit = assertMilliseconds('attach.drainTimeout', options.drainTimeout ?? 15_000, 0, faults)
-  const idle = assertMilliseconds(
-    'attach.sessionIdleTimeout',
-    options.sessionIdleTimeout ?? 60_000,
-    1,
-    faults,
-  )
-  const patience = assertMilliseconds('attach.sendTimeout', options.sendTimeout ?? 60_000, 0, faults)
-  const bounds = checkHttp2Limits(options.http2 ?? {}, faults)
+  const table = {
+    drainTimeout: milliseconds(0),
+    sessionIdleTimeout: milliseconds(1),
+    sendTimeout: milliseconds(0),
+    http2: unchecked,
+  }
+  const given = readOptions<AttachOptions>('attach', options, table, faults)
+  const {
+    drainTimeout: limit = 15_000,
+    sessionIdleTimeout: idle = 60_000,
+    sendTimeout: patience = 60_000,
+  } = given
+  const bounds = checkHttp2Limits(given.http2, faults)
+  if (typeof server?.listeners !== 'function') {
+    const fix = 'Pass what createServer() of node:http, node:https or node:http2 returns.'
+    faults.push({ place: 'attach(server)', problem: `it is ${kindOf(server)}, not a server`, fix })
+    throw new ConfigError(faults)
+  }
+  checkApp('attach(app)', app, faults)
   for (const event of ['request', 'stream']) {
     if (server.listeners(event).length > 0) {
       const fix = 'Attach to a server of its own, or mount toHandler(app) in yours.'

@@ -2,8 +2,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Http2ServerRequest } from 'node:http2'
 import { sourceOf } from '../../body/transform.ts'
-import { assertMilliseconds } from '../../config/check.ts'
+import { callback, milliseconds, oneOf, readOptions } from '../../config/check.ts'
 import { ConfigError, type ConfigFault, ProxyError } from '../../errors.ts'
+import { checkApp } from '../../pipeline/check-app.ts'
 import type { App, Source } from '../../pipeline/contract.ts'
 import { Deadlines } from '../../proxy/deadlines.ts'
 import { serveHttp1 } from './http1.ts'
@@ -33,12 +34,15 @@ export type NodeHandler = (req: IncomingMessage | Http2ServerRequest, res: unkno
 /**
  * Makes an app a request listener.
  * @example express().use('/api', toHandler(app))
- * @throws ConfigError when an option cannot work.
+ * @throws ConfigError for what is no app, and options that cannot work.
  */
-export function toHandler(app: App, options: HandlerOptions = {}): NodeHandler {
+export function toHandler(app: App, given: HandlerOptions = {}): NodeHandler {
   const faults: ConfigFault[] = []
-  const timeout = assertMilliseconds('toHandler.sendTimeout', options.sendTimeout ?? 60_000, 0, faults)
+  checkApp('toHandler(app)', app, faults)
+  const table = { body: callback, target: oneOf('original', 'mounted'), sendTimeout: milliseconds(0) }
+  const options = readOptions<HandlerOptions>('toHandler', given, table, faults)
   if (faults.length > 0) throw new ConfigError(faults)
+  const timeout = options.sendTimeout ?? 60_000
   const stalls = timeout > 0 ? new Deadlines(timeout) : null
   const serving: Serving = { app, draining: false, stalls, tunnels: 0 }
   return function posternHandler(req, res) {
