@@ -129,7 +129,7 @@ class UpgradeLink implements ClientLink, Link1 {
       this.#exchange.abort(error)
       this.#exchange.done(error.status, 0, error)
     } else {
-      this.#serving.tunnels--
+      this.#serving.tunnels.delete(near.feeder!)
       this.#exchange.done(101, near.sent, near.error)
     }
     this.#connection.remove(this)
@@ -153,11 +153,11 @@ class UpgradeLink implements ClientLink, Link1 {
     const socket = this.#release()
     const near = new DuplexEnd(socket, 'client')
     this.#near = near
-    this.#serving.tunnels++
     socket.setKeepAlive(true, KEEP_ALIVE)
     this.#writeHead(101, fields)
     // 'close' of the connection ends the exchange: it comes after that of the tunnel.
     near.feeder = tunnel.splice(near, near)
+    this.#serving.tunnels.add(near.feeder)
   }
 
   /** Any other answer: an exchange of plain HTTP, the last one of its connection. */

@@ -13,7 +13,7 @@ import { ProxyError } from '../../errors.ts'
 import { type Deadline, type Deadlines, noDeadline } from '../../proxy/deadlines.ts'
 import { endsWhole } from '../../upgrade/stream-end.ts'
 import { type TunnelClock, tunnelTo } from '../../upgrade/tunnel.ts'
-import type { Call, OutgoingRequest, Receiver } from '../connector.ts'
+import type { Call, OutgoingRequest, Receiver, UpstreamTunnel } from '../connector.ts'
 import { upstreamFailure } from '../failures.ts'
 import { receivedFields, requestFields } from './fields.ts'
 import type { Session } from './session.ts'
@@ -39,6 +39,8 @@ export interface CallOwner {
   readonly clock: TunnelClock
   /** The call is over; its place is free. */
   onOver(call: Http2Call): void
+  /** The call has become a tunnel. */
+  onTunnel(tunnel: UpstreamTunnel): void
   /** The call was not processed and may be sent again. */
   onUnsent(call: Http2Call): void
 }
@@ -195,6 +197,7 @@ export class Http2Call implements Call, UploadOwner, Deadline {
       this.#disarm()
       this.over = true
       const tunnel = tunnelTo(stream, this.request.upgrade, this.#owner.clock)
+      this.#owner.onTunnel(tunnel)
       tunnel.onClose(() => this.#owner.onOver(this))
       this.receiver.onTunnel?.(fields, tunnel)
       return
