@@ -87,7 +87,11 @@ function lineOf(
 ): Record<string, unknown> {
   const { request } = cx
   const line: Record<string, unknown> = {}
-  const state = cx.state as { requestId?: unknown; trace?: { traceId?: unknown } | null }
+  const state = cx.state as {
+    requestId?: unknown
+    trace?: { traceId?: unknown } | null
+    cache?: { status?: unknown; reason?: unknown } | null
+  }
   if (typeof state.requestId === 'string' && state.requestId !== '') line.id = printable(state.requestId, 128)
   if (typeof state.trace?.traceId === 'string') line.trace = state.trace.traceId
   line.client = request.clientAddress
@@ -101,6 +105,11 @@ function lineOf(
   line.in = outcome.bytesReceived
   line.out = outcome.bytesSent
   line.ms = Math.round(outcome.duration * 1000) / 1000
+  if (typeof state.cache?.status === 'string') {
+    line.cache = printable(state.cache.status, 32)
+    if (typeof state.cache.reason === 'string' && state.cache.reason !== '')
+      line.cacheReason = printable(state.cache.reason, 64)
+  }
   if (outcome.filter !== null) line.filter = outcome.filter
   if (outcome.reason !== null) line.reason = outcome.reason
   if (outcome.error !== null) line.error = errorOf(outcome.error)
