@@ -44,6 +44,9 @@ export interface EngineRules extends Level1Bounds {
   readonly now: () => number
 }
 
+/** Bytes of the bound for each slot of the shortcut; a slot takes about 150. */
+const SLOT_SHARE = 4096
+
 export class Engine {
   readonly rules: EngineRules
   readonly level1: Level1
@@ -55,6 +58,7 @@ export class Engine {
   readonly now: () => number
   readonly #shortcut: Shortcut | null
   #tick = 0
+  #looks = 0
 
   constructor(rules: EngineRules) {
     this.rules = rules
@@ -63,7 +67,7 @@ export class Engine {
     this.level2 = rules.store && new Level2(rules.store, rules.storeTimeout, rules.judge.targets)
     this.unshared = new Unshared(rules.hitForMiss, rules.now)
     this.purge = new Purger(this.level1, this.level2, this.flights, rules.key, rules.now)
-    this.#shortcut = isPlain(rules.key) ? new Shortcut() : null
+    this.#shortcut = isPlain(rules.key) ? new Shortcut(Math.max(16, rules.maxBytes / SLOT_SHARE)) : null
     this.questions = new QuestionReader(rules.key.headers, rules.honourRequests)
   }
 
@@ -85,7 +89,8 @@ export class Engine {
       const forward = this.level1.has(place.key) ? 'vary-miss' : 'uri-miss'
       return this.#miss(inner, cx, question, place, null, forward)
     }
-    this.#shortcut?.remember(cx.request, place, entry)
+    // One in eight: what is asked for often is soon there, and a flood of others does not drive it out each time.
+    if ((++this.#looks & 7) === 0) this.#shortcut?.remember(cx.request, place, entry)
     return this.#use(inner, cx, question, place, entry)
   }
 

@@ -137,7 +137,7 @@ describe('whatever happens', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), steps => {
         const level = new Level1({ maxBytes: 12_000, maxEntries: 4, maxVariants: 2 })
-        const shortcut = new Shortcut()
+        const shortcut = new Shortcut(3)
         let reserved = 0
         for (const { what, path, language, vary, bytes, back } of steps) {
           const found = find(level, path, { a: language })
@@ -183,7 +183,7 @@ describe('whatever happens', () => {
 
   test('no shortcut keeps an entry alive that the store has let go', () => {
     const level = new Level1({ ...roomy, maxEntries: 2 })
-    const shortcut = new Shortcut()
+    const shortcut = new Shortcut(10)
     const entry = entryFor('/x')
     level.put(entry)
     const request = requestFor('/x')

@@ -15,13 +15,17 @@ export interface Slot {
   entry: Entry | null
 }
 
-/** Targets that are remembered; beyond, all are forgotten. */
-const REMEMBERED = 8192
 /** Longer ones are not: what is remembered is not counted by the store. */
 const LONGEST = 512
 
 export class Shortcut {
   readonly #slots = new Map<string, Slot>()
+  readonly #capacity: number
+
+  /** @param capacity targets that are remembered; beyond, all are forgotten */
+  constructor(capacity: number) {
+    this.#capacity = capacity
+  }
 
   find(request: RequestHead): Entry | undefined {
     // What a trusted peer reports is part of the key.
@@ -46,7 +50,7 @@ export class Shortcut {
       return
     // Only what the target alone says.
     if (place.selector !== target || place.authority !== authority || place.scheme !== scheme) return
-    if (this.#slots.size >= REMEMBERED) this.clear()
+    if (this.#slots.size >= this.#capacity) this.clear()
     const old = this.#slots.get(target)
     if (old) release(old)
     const slot = { scheme, authority, entry }
