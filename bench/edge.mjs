@@ -5,13 +5,17 @@
  * SIGTERM and SIGINT drain it.
  */
 import { createServer } from 'node:http'
+import { createSecureServer } from 'node:http2'
 import { attach, baseline, pipeline, proxy, upstream } from '@postern/core'
+import { certificates, developmentCertificate } from '@postern/tls'
 import { httpOrigin, names, orUsage, parseFlags, whole } from './lib/flags.mjs'
 
 /** What each name adds to the pipeline, in the order in which the names are given. */
 const FEATURES = {
   none: edge => edge,
   baseline: edge => edge.use(baseline()),
+  // HTTPS with HTTP/2 and HTTP/1.1, a certificate for localhost made on the spot: see the server below.
+  tls: edge => edge,
 }
 
 const usage = `usage: node bench/edge.mjs --port P --origin URL [--with NAME,NAME…]
@@ -28,8 +32,10 @@ const { port, origin, features } = orUsage(usage, () => {
 
 const group = upstream({ name: 'origin', targets: [origin] })
 const app = features.reduce((edge, name) => FEATURES[name](edge), pipeline()).handle(proxy(group))
-const server = createServer()
+const tls = features.includes('tls') ? await certificates({ pem: developmentCertificate() }) : null
+const server = tls ? createSecureServer({ ...tls.serverOptions(), allowHTTP1: true }) : createServer()
 const edge = attach(server, app)
+tls?.protect(server)
 server.on('error', error => {
   process.stderr.write(`${error.message}\n`)
   process.exit(1)
@@ -38,6 +44,7 @@ server.listen(port, '127.0.0.1', () => process.stdout.write('listening\n'))
 
 async function stop() {
   await edge.drain()
+  tls?.close()
   await group.close()
   process.exit(0)
 }

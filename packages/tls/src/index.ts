@@ -9,6 +9,11 @@ export {
   type DevelopmentCertificateOptions,
   developmentCertificate,
 } from './development/certificate.ts'
+export {
+  type DevelopmentClient,
+  type DevelopmentClientOptions,
+  developmentClient,
+} from './development/client.ts'
 export type { TlsEvent, TlsLog } from './events.ts'
 export { type Front, type FrontCounts, listen } from './front/listen.ts'
 export type { ListenOptions } from './front/options.ts'
