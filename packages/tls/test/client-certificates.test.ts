@@ -273,6 +273,10 @@ test('a server that was not given to protect() serves nobody when there are poli
   onTestFinished(() => void server.close())
   for (const name of ['open.test', 'a.test']) expect(await get1(port, name, pick(alice))).toBe('closed')
   await expect(client(port)).rejects.toThrow()
+  // Another server of the same store that is protected changes nothing about this one.
+  const other = await secureEdge(tls, who)
+  expect(await get1(other.port, 'a.test', pick(alice))).toBe('200 CN=alice false')
+  for (const name of ['open.test', 'a.test']) expect(await get1(port, name)).toBe('closed')
 })
 
 test('bare node:tls: `authorized` is true for a ticket without any certificate on Node 20 and 22', async () => {

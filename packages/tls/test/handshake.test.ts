@@ -121,6 +121,19 @@ test('the hybrid group with ML-KEM is used where OpenSSL has it, and X25519 wher
   await expect(client(port, { ecdhCurve: 'P-521' })).rejects.toThrow()
 })
 
+test('TLS 1.2 is not renegotiated: what was judged stays what it is', async () => {
+  const { tls } = await store({ pem, minVersion: 'TLSv1.2' })
+  const { port } = await secureEdge(tls, hello)
+  const { socket } = await client(port, { maxVersion: 'TLSv1.2', ALPNProtocols: ['http/1.1'] })
+  const outcome = await new Promise<string>(resolve => {
+    socket.removeAllListeners('error')
+    socket.on('error', () => resolve('refused'))
+    socket.on('close', () => resolve('refused'))
+    socket.renegotiate({ rejectUnauthorized: false }, error => resolve(error ? 'refused' : 'done'))
+  })
+  expect(outcome).toBe('refused')
+})
+
 test('a server without TLS is refused', async () => {
   const { tls } = await store({ pem })
   const { createServer } = await import('node:http')

@@ -14,7 +14,8 @@ export interface ServerOptionsOptions {
 
 /** What a handshake asks of the store. */
 export interface HandshakeHooks {
-  isProtected(): boolean
+  /** True for a server that was given to `protect()`. */
+  isProtected(server: unknown): boolean
   context(name: string): SecureContext | null
   /** True when the server's own context is the right one. */
   isDefault(name: string): boolean
@@ -26,6 +27,8 @@ const VALIDATION = Symbol('validation')
 
 type Handshaking = TLSSocket & {
   [VALIDATION]?: SecureContext
+  /** The server that took the connection. */
+  server?: unknown
   /** Private: asks this one client for no certificate. Where it is missing, clients are asked needlessly. */
   _handle?: { setVerifyMode?(request: boolean, reject: boolean): void }
   /** Public since Node 20.17. */
@@ -48,7 +51,8 @@ export function makeServerOptions(
   ): void {
     const name = plainName(servername)
     if (this[VALIDATION]) return done(null, this[VALIDATION])
-    if (asks && !hooks.isProtected()) return done(new Error('the server was not given to protect()'))
+    if (asks && !hooks.isProtected(this.server))
+      return done(new Error('the server was not given to protect()'))
     const waiting = hooks.has(name) ? null : (issuer?.missing(name) ?? null)
     if (waiting) {
       const settle = (): void => answer(this, name, true, done)

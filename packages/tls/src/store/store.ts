@@ -278,7 +278,7 @@ export class Store implements CertificateStore {
   }
 
   readonly #hooks: HandshakeHooks = {
-    isProtected: () => this.#servers.size > 0,
+    isProtected: server => this.#servers.has(server as Server),
     context: name => this.#contextFor(name),
     isDefault: name => {
       const { policies } = this.settings
