@@ -89,8 +89,9 @@ withOpenssl(`with openssl${hasOpenssl ? '' : ' (skipped: no openssl)'}`, () => {
   })
 
   test('an old one is not stapled any more', async () => {
+    const response = respond(a)
     let now = Date.now()
-    const { tls } = await store({ pem: { ...a, ocsp: respond(a) }, clock: () => now, tickets: false })
+    const { tls } = await store({ pem: { ...a, ocsp: response }, clock: () => now, tickets: false })
     const { port } = await secureEdge(tls, hello)
     expect(await watch(port, 'a.test')).not.toBeNull()
     now += 2 * 86_400_000
