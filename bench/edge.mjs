@@ -6,14 +6,21 @@
  */
 import { createServer } from 'node:http'
 import { createSecureServer } from 'node:http2'
+import { cache } from '@postern/cache'
 import { attach, baseline, pipeline, proxy, upstream } from '@postern/core'
 import { certificates, developmentCertificate } from '@postern/tls'
+import { signatures, waf } from '@postern/waf'
 import { httpOrigin, names, orUsage, parseFlags, whole } from './lib/flags.mjs'
 
 /** What each name adds to the pipeline, in the order in which the names are given. */
 const FEATURES = {
   none: edge => edge,
   baseline: edge => edge.use(baseline()),
+  'waf-balanced': edge => edge.use(waf(signatures({ profile: 'balanced' }), { maxBody: 16 << 20 })),
+  'waf-aggressive': edge =>
+    edge.use(waf(signatures({ profile: 'aggressive' }), { maxBody: 16 << 20, as: 'strict' })),
+  // Cookies are stored as RFC 9111 has it: what the public test suite asks for. The default is stricter.
+  cache: edge => edge.wrap(cache({ setCookie: 'store' })),
   // HTTPS with HTTP/2 and HTTP/1.1, a certificate for localhost made on the spot: see the server below.
   tls: edge => edge,
 }

@@ -50,6 +50,7 @@ describe('edge and peers', () => {
   const rows: readonly (readonly [string, ...string[]])[] = [
     ['edge.mjs'],
     ['edge.mjs', '--with', 'baseline'],
+    ['edge.mjs', '--with', 'baseline,waf-balanced,waf-aggressive'],
     ['peers/undici.mjs'],
     ['peers/http-proxy.mjs'],
     ['peers/httpxy.mjs'],
@@ -76,6 +77,18 @@ describe('edge and peers', () => {
       await expect(fetch(`http://127.0.0.1:${port}/`)).rejects.toThrow()
     })
   }
+
+  it.each(['waf-balanced', 'waf-aggressive'])('edge.mjs --with %s refuses an attack', async name => {
+    const port = await freePort()
+    const started = await start(
+      program('edge.mjs', '--with', name, '--port', `${port}`, '--origin', await startOrigin()),
+    )
+    expect(started.failure).toBeNull()
+    expect((await fetch(`http://127.0.0.1:${port}/?id=${encodeURIComponent("1' or '1'='1")}`)).status).toBe(
+      403,
+    )
+    expect((await fetch(`http://127.0.0.1:${port}/?name=O'Reilly`)).status).toBe(404)
+  })
 
   it('an origin that is gone gives 502, not a crash', async () => {
     const port = await freePort()

@@ -23,7 +23,7 @@ export function pinned(core, command) {
 }
 
 /** Starts a server and waits for its `listening`. The promise is kept with the exit code when it ends before. */
-export function start(command) {
+export function start(command, limit = START_LIMIT) {
   const child = launch(command, ['ignore', 'pipe', 'pipe'])
   let output = ''
   let complaint = ''
@@ -31,7 +31,7 @@ export function start(command) {
     complaint = (complaint + bytes).slice(-2000)
   })
   return new Promise(resolve => {
-    const timer = setTimeout(() => settle(`not listening after ${START_LIMIT / 1000} s`), START_LIMIT)
+    const timer = setTimeout(() => settle(`not listening after ${limit / 1000} s`), limit)
     const settle = failure => {
       clearTimeout(timer)
       resolve({ pid: child.pid, failure, code: child.exitCode })

@@ -1,2 +1,10 @@
-/** @postern/cache: an RFC 9111 shared cache as a wrapper. Nothing is here yet. */
-export {}
+/** @postern/cache: an RFC 9111 shared cache as a wrapper. */
+export { type Cache, type CacheStats, cache } from './cache.ts'
+export { cacheAdmin } from './operate/admin.ts'
+export { type CacheOutcomeState, cacheOutcome } from './operate/outcome.ts'
+export type { Purge, PurgeOptions } from './operate/purge.ts'
+export type { CacheKeyOptions, CacheOptions } from './options.ts'
+export type { CacheDecision, ForwardReason } from './policy/cache-status.ts'
+export type { CacheRecord, CacheStore, PurgeScope, StoreAnswer } from './store/cache-store.ts'
+export { type FileStoreOptions, fileStore } from './store/file-store.ts'
+export { type MemoryStoreOptions, memoryStore } from './store/memory-store.ts'

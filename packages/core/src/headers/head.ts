@@ -21,6 +21,8 @@ export interface RawHead {
   readonly authority?: string | undefined
   /** `:protocol` of an extended CONNECT. */
   readonly protocol?: string | undefined
+  /** True where an `Upgrade` can still be followed; elsewhere the field is ignored. */
+  readonly upgradable?: boolean
 }
 
 /** A head, and what is wrong with it if anything is. */
@@ -112,14 +114,14 @@ export function judgeHead(raw: RawHead, trusts: (address: string) => boolean): J
         hasBody = true
         break
       case UPGRADE:
-        upgrade = lines[i + 1]!.trim().toLowerCase()
+        upgrade = (upgrade === null ? '' : `${upgrade}, `) + lines[i + 1]!.trim().toLowerCase()
         break
       case CONNECTION:
         upgrades ||= /(?:^|,)\s*upgrade\s*(?:,|$)/i.test(lines[i + 1]!)
     }
   }
   if (raw.version === '2.0') upgrade = raw.protocol ?? null
-  else if (!upgrades || raw.version === '1.0') upgrade = null
+  else if (!upgrades || raw.version === '1.0' || !raw.upgradable) upgrade = null
 
   const target = readTarget(raw.method, raw.target)
   if (typeof target === 'string') return refused(target)

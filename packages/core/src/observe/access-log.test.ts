@@ -74,6 +74,15 @@ test('a refusal names filter and reason', () => {
   expect(line).toMatchObject({ level: 40, filter: 'rate-limit', reason: 'rate-limit' })
 })
 
+test('what a WAF says of a request is bounded and printable', () => {
+  const waf = { line: `blocked 5/5 sqli-x@query.\x1b${'y'.repeat(2000)}` }
+  const { line } = logged({}, { status: 403, filter: 'waf', reason: 'waf-sqli' }, {}, { waf })
+  expect(line.waf).toMatch(/^blocked 5\/5 sqli-x@query\.\\x1by+…$/)
+  expect(String(line.waf).length).toBeLessThan(1100)
+  expect(logged({}, {}, {}, { waf: { line: '' } }).line.waf).toBeUndefined()
+  expect(logged({}, {}, {}, { waf: null }).line.waf).toBeUndefined()
+})
+
 describe('a failure', () => {
   const cause = Object.assign(new Error('connect ECONNREFUSED 192.0.2.9:80\x1b[2J'), { code: 'ECONNREFUSED' })
   test('tells who, when and how, without a stack', () => {
@@ -256,12 +265,12 @@ test('all faults are told at once', () => {
   } catch (error) {
     thrown = error
   }
-  expect((thrown as ConfigError).faults.map(fault => fault.place)).toEqual([
-    'accessLog.logger',
+  expect((thrown as ConfigError).faults.map(fault => fault.place).sort()).toEqual([
+    'accessLog.headers',
+    'accessLog.headers',
     'accessLog.level',
+    'accessLog.logger',
     'accessLog.redact',
-    'accessLog.headers',
-    'accessLog.headers',
     'accessLog.skip',
   ])
 })

@@ -1,0 +1,55 @@
+/**
+ * A server for `cache-hit.mjs`: `node bench/lib/cache-server.mjs --port P --kind bare|handler|cache --entries N` prints
+ * `listening` when it accepts. `cache` answers `/0` to `/N-1` from the store; `bare` says the
+ * same by node:http alone, `handler` by a pipeline without a cache.
+ */
+import { createServer } from 'node:http'
+import { cache } from '@postern/cache'
+import { attach, HeaderList, pipeline, reply } from '@postern/core'
+import { orUsage, parseFlags, whole } from './flags.mjs'
+
+const { port, kind, entries } = orUsage(
+  'usage: cache-server.mjs --port P --kind bare|handler|cache --entries N',
+  () => {
+    const flags = parseFlags(process.argv.slice(2), { port: undefined, kind: 'bare', entries: '1000' })
+    return {
+      port: whole('port', flags.port, 0, 65_535),
+      kind: flags.kind,
+      entries: whole('entries', flags.entries, 1, 4_000_000),
+    }
+  },
+)
+
+const body = Buffer.alloc(174, 'x')
+const fields = {
+  'Content-Type': 'text/plain',
+  'Content-Length': '174',
+  'Cache-Control': 'max-age=86400',
+  ETag: '"0123456789abcdef"',
+  Server: 'origin',
+}
+
+const server = createServer()
+const raw = [...Object.entries(fields).flat(), 'Date', new Date().toUTCString(), 'Age', '10']
+if (kind === 'bare') {
+  server.on('request', (_req, res) => {
+    res.writeHead(200, raw)
+    res.end(body)
+  })
+} else if (kind === 'handler') {
+  attach(
+    server,
+    pipeline().handle(() => ({ status: 200, headers: new HeaderList(raw.slice()), body })),
+  )
+} else {
+  // Each entry has bytes of its own, as from a socket.
+  const origin = () =>
+    reply(200, Buffer.from(body), { headers: { ...fields, Date: new Date().toUTCString() } })
+  const app = pipeline()
+    .wrap(cache({ maxBytes: 2 ** 32, maxEntries: 2 * entries + 2 }))
+    .handle(origin)
+  for (let i = 0; i < entries; i++) await app.inject({ path: `/${i}`, authority: 'bench' })
+  attach(server, app)
+}
+server.listen(port, '127.0.0.1', () => process.stdout.write('listening\n'))
+process.once('SIGTERM', () => process.exit(0))
