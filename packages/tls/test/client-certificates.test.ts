@@ -4,12 +4,15 @@ import { createServer as createHttps } from 'node:https'
 import type { Server as TcpServer } from 'node:net'
 import { createServer as createTls } from 'node:tls'
 import { attach, pipeline, reply } from '@postern/core'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import * as der from '../src/der/write.ts'
 import { clientIdentity, ticketKeys, tlsOf } from '../src/index.ts'
 import { extension } from '../src/x509/build.ts'
 import { authority } from './support/authority.ts'
 import { client, get1, get2, listen, secureEdge, store } from './support/servers.ts'
+
+// Handshakes and keys take their time on a busy machine.
+vi.setConfig({ testTimeout: 60_000 })
 
 const serverCa = authority('Server root')
 const [rootA, rootB] = [authority('Clients A'), authority('Clients B')]

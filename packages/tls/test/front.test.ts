@@ -3,11 +3,14 @@ import { connect as connectH2 } from 'node:http2'
 import { connect, createServer, type Socket } from 'node:net'
 import { createServer as createTls } from 'node:tls'
 import { type App, pipeline, reply } from '@postern/core'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { clientIdentity, type Front, fingerprints, type ListenOptions, listen, tlsOf } from '../src/index.ts'
 import { authority } from './support/authority.ts'
 import { chromeHello, splitRecords } from './support/hello.ts'
 import { client, get1, get2, listen as listenOn, restOf, store, until } from './support/servers.ts'
+
+// Handshakes and keys take their time on a busy machine.
+vi.setConfig({ testTimeout: 60_000 })
 
 const ca = authority('Root')
 const pem = [ca.issue({ names: ['a.test'] }), ca.issue({ names: ['b.test'] })]

@@ -4,10 +4,13 @@ import { createServer as createHttps } from 'node:https'
 import { connect, type Socket, type Server as TcpServer } from 'node:net'
 import { createServer as createTls } from 'node:tls'
 import { attach, pipeline, reply } from '@postern/core'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { keyGroups } from '../src/policy/protocol.ts'
 import { authority } from './support/authority.ts'
 import { client, get1, listen, restOf, secureEdge, store, until } from './support/servers.ts'
+
+// Handshakes and keys take their time on a busy machine.
+vi.setConfig({ testTimeout: 60_000 })
 
 const pem = authority('Root').issue({ names: ['a.test'] })
 const hello = pipeline().handle(() => reply(200, 'hello'))
