@@ -29,7 +29,7 @@ export {
   type ClientIdentityState,
   clientIdentity,
 } from './identity/client-identity.ts'
-export type { ClientAllowList, ClientPolicyOptions } from './identity/policy.ts'
+export type { ClientAllowList, ClientPolicyOptions, ClientPolicyTable } from './identity/policy.ts'
 export type { OldestVersion } from './policy/protocol.ts'
 export { type TlsFacts, tlsOf } from './server/facts.ts'
 export type { ServerOptionsOptions } from './server/options.ts'

@@ -201,6 +201,39 @@ describe('T1: a ticket opens no door that needs a certificate', () => {
   })
 })
 
+describe('policies that a function gives', () => {
+  test('change with a reload: doors open, close, and a ticket of before is worth nothing', async () => {
+    let table: object = {}
+    const { tls, events } = await store({ pem, clients: () => table as never })
+    const { port } = await secureEdge(tls, who)
+    const ask = (options: object = {}) => get1(port, 'a.test', options)
+    expect(await ask()).toBe('200 nobody false')
+    const open = await client(port, { servername: 'a.test' }, true)
+    table = clients
+    expect(await tls.reload()).toBe(true)
+    expect(await ask()).toBe('closed')
+    expect(await ask({ session: open.session! })).toBe('closed')
+    expect(await ask(pick(alice))).toBe('200 CN=alice false')
+    const known = await client(port, { servername: 'a.test', ...pick(alice) }, true)
+    table = { 'a.test': { ...clients['a.test'], allow: { fingerprints: [colons(bob)] } } }
+    expect(await tls.reload()).toBe(true)
+    expect(await ask(pick(alice))).toBe('closed')
+    expect(await ask({ ...pick(alice), session: known.session! })).toBe('closed')
+    // What cannot work changes nothing.
+    for (const wrong of [
+      { 'a.test': { mode: 'none', ca: rootA.cert } },
+      { 'a.test': { mode: 'required', ca: '' } },
+      null,
+      [],
+    ]) {
+      table = wrong as never
+      expect(await tls.reload()).toBe(false)
+      expect(await ask()).toBe('closed')
+    }
+    expect(events.filter(event => event.kind === 'reload-failed')).toHaveLength(4)
+  })
+})
+
 describe('intermediates', () => {
   const middle = rootA.intermediate('Middle')
   const dave = middle.issue({ subject: 'dave', client: true })

@@ -20,6 +20,10 @@ export interface HandshakeHooks {
   /** True when the server's own context is the right one. */
   isDefault(name: string): boolean
   has(name: string): boolean
+  /** True when there are, or may be, client policies. */
+  asks(): boolean
+  /** True for a name whose clients are asked for a certificate. */
+  asksName(name: string): boolean
 }
 
 const ACME = 'acme-tls/1'
@@ -41,8 +45,8 @@ export function makeServerOptions(
   hooks: HandshakeHooks,
   { protocols = ['h2', 'http/1.1'] }: ServerOptionsOptions,
 ): TlsOptions {
-  const { policies, issuer } = settings
-  const asks = policies.size > 0
+  const { issuer } = settings
+  const asks = hooks.asks()
 
   function chooseContext(
     this: Handshaking,
@@ -67,7 +71,7 @@ export function makeServerOptions(
     done: (error: Error | null, context?: SecureContext) => void,
   ): void {
     // Browsers would ask their users which certificate to show.
-    if (asks && policies.find(name) === null) socket._handle?.setVerifyMode?.(false, false)
+    if (asks && !hooks.asksName(name)) socket._handle?.setVerifyMode?.(false, false)
     // Who has waited still has the server's context of before.
     if (!waited && !settings.refuseUnknown && hooks.isDefault(name)) return done(null)
     const context = hooks.context(name)
@@ -96,8 +100,7 @@ export function makeServerOptions(
     ...(issuer ? { ALPNCallback: chooseProtocol } : { ALPNProtocols: [...protocols] }),
     requestCert: asks,
     // OpenSSL refuses only where one policy holds for all; else protect() judges by name.
-    rejectUnauthorized: policies.uniform !== null,
-    sessionIdContext: policies.sessionIdContext,
+    rejectUnauthorized: settings.policies?.uniform != null,
     sessionTimeout: settings.sessionTimeout,
     handshakeTimeout: settings.handshakeTimeout,
     noDelay: true,
