@@ -149,6 +149,19 @@ describe('first bytes that are nothing', () => {
   })
 })
 
+test('a head that comes drop by drop is ended, in TLS and in the clear', async () => {
+  const { port } = await front({ headersTimeout: 300, requestTimeout: 600, cleartext: who })
+  const secure = async () =>
+    (await client(port, { servername: 'a.test', ALPNProtocols: ['http/1.1'] })).socket
+  for (const open of [secure, async () => raw(port)]) {
+    const socket = await open()
+    socket.write('GET / HTTP/1.1\r\nHost: a.test\r\nX-Slow: ')
+    const drip = setInterval(() => socket.write('X'), 50)
+    expect(await restOf(socket)).toMatch(/^HTTP\/1\.1 408 /)
+    clearInterval(drip)
+  }
+})
+
 describe('PROXY protocol', () => {
   const V1 = 'PROXY TCP4 192.0.2.9 198.51.100.7 5000 443\r\n'
   const trusting = { proxyProtocol: { trust: ['loopback'] } }
