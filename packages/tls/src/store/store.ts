@@ -66,7 +66,10 @@ export class Store implements CertificateStore {
     ...{ handshakes: 0, resumed: 0, identified: 0 },
     ...{ refused: 0, failed: 0, timedOut: 0 },
   }
+  /** Servers that follow new certificates and keys, until they close. */
   readonly #servers = new Set<Server>()
+  /** All that were given to `protect()`: also one that is closing shakes hands. */
+  readonly #protected = new WeakSet<object>()
   readonly #contexts: Contexts
   readonly #stapler: Stapler
   readonly #expiry: ExpiryReport
@@ -138,7 +141,8 @@ export class Store implements CertificateStore {
       const fix = 'Pass a server of https, http2.createSecureServer or tls.'
       throw new ConfigError([{ place: 'protect(server)', problem: 'it does not speak TLS', fix }])
     }
-    if (this.#servers.has(secure)) return
+    if (this.#protected.has(secure)) return
+    this.#protected.add(secure)
     const { clock } = this.settings
     watchHandshakes(secure, {
       policyOf: name => this.#policies.find(name),
@@ -292,7 +296,7 @@ export class Store implements CertificateStore {
   readonly #hooks: HandshakeHooks = {
     asks: () => this.settings.clients !== null || this.#policies.size > 0,
     asksName: name => this.#policies.find(name) !== null,
-    isProtected: server => this.#servers.has(server as Server),
+    isProtected: server => this.#protected.has(server as object),
     context: name => this.#contextFor(name),
     isDefault: name => {
       const policies = this.#policies
