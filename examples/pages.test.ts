@@ -1,4 +1,4 @@
-/** Code on the pages about upstreams and metrics compiles as it stands. */
+/** Code on the pages of these pages compiles as it stands. */
 import { execFile } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const PAGES = ['upstreams', 'health', 'retries', 'observability']
+const PAGES = ['upstreams', 'health', 'retries', 'observability', 'rewriting']
 
 test('the code in the pages compiles', async () => {
   // Beside the examples, where the packages are found as a user's code finds them.

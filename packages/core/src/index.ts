@@ -67,6 +67,15 @@ export type { ForwardedMode } from './proxy/forwarded.ts'
 export { type ProxyOptions, proxy } from './proxy/proxy.ts'
 export type { RetryOptions } from './proxy/retry-options.ts'
 export { type ReplyOptions, refuse, reply } from './reply.ts'
+export {
+  type EditHeadersOptions,
+  editReplyHeaders,
+  editRequestHeaders,
+  type FieldValue,
+} from './rewrite/edit-headers.ts'
+export { type RewriteCookiesOptions, rewriteCookies } from './rewrite/rewrite-cookies.ts'
+export { type RewriteLocationOptions, rewriteLocation } from './rewrite/rewrite-location.ts'
+export { addPrefix, rewritePath, stripPrefix } from './rewrite/rewrite-path.ts'
 export type { PathReading } from './router/readings.ts'
 export { type Attached, type AttachOptions, attach } from './transport/node/attach.ts'
 export { type HandlerOptions, type NodeHandler, toHandler } from './transport/node/handler.ts'

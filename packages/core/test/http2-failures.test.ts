@@ -278,7 +278,7 @@ describe('malformed answers', () => {
   })
 
   it('a broken frame: the request runs out of time, the next one gets another session', async () => {
-    // Node ends such a session in silence, and tells nobody.
+    // Node 20 ends such a session in silence, and tells nobody; later ones close it.
     const up = await frameOrigin((one, socket, connection) => {
       if (one.type !== HEADERS) return
       socket.write(
@@ -289,7 +289,7 @@ describe('malformed answers', () => {
     })
     const options = { ...h2c, timeouts: { head: 100 }, http2: { pingTimeout: 50 } }
     const { port } = await proxyEdge(up.url, 'http', options)
-    expect((await get1(port, '/')).status).toBe(504)
+    expect([502, 504]).toContain((await get1(port, '/')).status)
     expect((await get1(port, '/')).status).toBe(204)
     await until('the first session to close', () => up.sockets.size === 1)
   })

@@ -1,5 +1,5 @@
 /** A reply is what RFC 9110 lets it be, whatever a handler returns, and the same on every transport. */
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import {
   type App,
   type Flow,
@@ -14,6 +14,7 @@ import {
 } from '../src/index.ts'
 import { exchangeBytes, openSocket, request2, session2 } from './support/clients.ts'
 import { edge, proxyEdge, scripted, testUpstream, until } from './support/servers.ts'
+import { connect2, HANDSHAKE } from './support/websocket.ts'
 
 interface Answer {
   status: number
@@ -161,10 +162,7 @@ describe('what is no reply at all', () => {
 it.each(['http', 'h2c'] as const)(
   'a filter that cannot make its state is 500, and the process lives (%s)',
   async kind => {
-    const warnings: unknown[] = []
-    const note = (warning: unknown): void => void warnings.push(warning)
-    process.on('warning', note)
-    onTestFinished(() => void process.off('warning', note))
+    const outcomes: Outcome[] = []
     let calls = 0
     const app = pipeline()
       .use({
@@ -174,6 +172,7 @@ it.each(['http', 'h2c'] as const)(
           if (++calls > 1) throw new RangeError('no state')
           return { made: 1 }
         },
+        onDone: (_, outcome) => void outcomes.push(outcome),
       })
       .handle(() => reply(200))
     const { port, url } = await edge(app, kind)
@@ -182,7 +181,8 @@ it.each(['http', 'h2c'] as const)(
         ? Number((await exchangeBytes(port, 'GET / HTTP/1.1\r\nHost: a.test\r\n\r\n')).text.slice(9, 12))
         : (await request2(session2(url), { ':path': '/' })).status
     expect(status).toBe(500)
-    await until('the warning', () => warnings.length > 0)
+    await until('the outcome', () => outcomes.length > 0)
+    expect(outcomes[0]?.error).toMatchObject({ code: 'internal' })
   },
 )
 
@@ -308,4 +308,86 @@ it('one reply given again and again keeps no trace of a connection that had to c
   const { text } = await exchangeBytes(port, 'GET / HTTP/1.1\r\nHost: a.test\r\n\r\n')
   expect(text).toMatch(/connection: keep-alive/i)
   expect(same.headers.has('connection')).toBe(false)
+})
+
+describe('a body that is not as long as its head says', () => {
+  const source = (...chunks: string[]): Reply['body'] => ({
+    length: null,
+    start(sink) {
+      let cancelled = false
+      const step = (): void => {
+        const next = chunks.shift()
+        if (cancelled) return
+        if (next === undefined) return sink.end()
+        sink.write(Buffer.from(next))
+        setImmediate(step)
+      }
+      step()
+      return {
+        pause() {},
+        resume() {},
+        cancel() {
+          cancelled = true
+        },
+      }
+    },
+  })
+
+  it('known bytes: 500, everywhere', async () => {
+    const { answers } = await everywhere(() => made(200, Buffer.from('four'), ['Content-Length', '100']))
+    expect(answers.map(one => one.status)).toEqual([500, 500, 500])
+  })
+
+  it.each([
+    ['too short', '10', ['abc']],
+    ['too long', '4', ['abc', 'def', 'ghi']],
+    ['too long in its first chunk', '2', ['abcdef']],
+    ['of a length that is none', 'abc', ['abc']],
+  ])('%s: cut, and nobody takes it for whole', async (_what, length, chunks) => {
+    const outcomes: Outcome[] = []
+    const app = pipeline()
+      .use({ name: 'watch', onDone: (_cx, outcome) => void outcomes.push(outcome) })
+      .handle(() => made(200, source(...chunks), ['Content-Length', length]))
+    const h1 = await edge(app)
+    const get = 'GET / HTTP/1.1\r\nHost: a.test\r\n\r\n'
+    const { text, closed } = await exchangeBytes(h1.port, get + get, 2000)
+    expect(closed).toBe(true)
+    expect(text.match(/HTTP\/1\.1/g)?.length ?? 0).toBeLessThanOrEqual(1)
+    const body = text.slice(text.indexOf('\r\n\r\n') + 4)
+    expect(body.length).toBeLessThan(Number.isNaN(Number(length)) ? 1 : Number(length) + 1)
+    const h2 = await edge(app, 'h2c')
+    expect((await request2(session2(h2.url), { ':path': '/' })).code).not.toBe(0)
+    await until('the outcomes', () => outcomes.some(one => one.error?.code === 'internal'))
+  })
+
+  it('HEAD has none, whatever its head says', async () => {
+    const app = pipeline().handle(() => made(200, source('abc'), ['Content-Length', '100']))
+    const { port } = await edge(app)
+    const head = 'HEAD / HTTP/1.1\r\nHost: a.test\r\n\r\n'
+    const { text } = await exchangeBytes(port, head + head)
+    expect(text.match(/Content-Length: 100\r\n/g)).toHaveLength(2)
+    expect(text).not.toContain('abc')
+  })
+})
+
+describe('an upgrade that is answered with what it should not be', () => {
+  it.each([
+    ['nothing', () => undefined as never],
+    ['nothing, later', () => Promise.resolve(undefined as never)],
+    ['an exception', () => Promise.reject(new RangeError('no'))],
+    ['101 without a tunnel', () => made(101, null)],
+    ['a string', () => 'hello' as never],
+  ])('%s: 500 and logged, the process lives', async (_what, handler) => {
+    const outcomes: Outcome[] = []
+    const app = pipeline()
+      .use({ name: 'watch', onDone: (_cx, outcome) => void outcomes.push(outcome) })
+      .handle(handler)
+    const h1 = await edge(app)
+    expect((await exchangeBytes(h1.port, HANDSHAKE())).text).toMatch(/^HTTP\/1\.1 500/)
+    const h2 = await edge(app, 'h2c')
+    expect((await connect2(session2(h2.url))).status).toBe(500)
+    await until('the outcomes', () => outcomes.length === 2)
+    for (const outcome of outcomes)
+      expect(outcome).toMatchObject({ status: 500, error: { code: 'internal' } })
+  })
 })

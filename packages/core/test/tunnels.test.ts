@@ -236,6 +236,27 @@ describe('B042: drain', () => {
   })
 })
 
+describe('B042, B065: a target that is removed', () => {
+  it.each(['h1', 'h2c'] as const)('keeps its tunnels for its drain time (%s)', async protocol => {
+    const [up, other] = await Promise.all([connectOrigin(), connectOrigin()])
+    const sockets = await socketOrigin()
+    const url = protocol === 'h1' ? sockets.url : up.url
+    const group = testUpstream([url], { protocol, drainTimeout: 300 })
+    const { port } = await edge(pipeline().handle(proxy(group)))
+    const { closed } = await opened(port)
+    group.add(other.url)
+    const removed = group.remove(url)
+    let settled = false
+    void removed.then(() => {
+      settled = true
+    })
+    await new Promise(resolve => setTimeout(resolve, 100))
+    expect([closed(), settled]).toEqual([false, false])
+    await removed
+    await until('the cut', closed)
+  })
+})
+
 describe('a host of its own', () => {
   it('mounts toUpgradeHandler', async () => {
     const up = await socketOrigin()

@@ -222,6 +222,18 @@ describe('an origin that answers early and closes with the upload unread', () =>
   })
 })
 
+it('a body that was not asked for, and comes all the same, does not cost the answer', async () => {
+  const { port } = await edge(pipeline().handle(() => reply(401, 'who?')))
+  for (let i = 0; i < 20; i++) {
+    const head = 'POST / HTTP/1.1\r\nHost: a.test\r\nExpect: 100-continue\r\nContent-Length: 50000\r\n\r\n'
+    const { text, closed, reset } = await exchangeBytes(port, head + 'a'.repeat(50_000), 3000)
+    expect(text).toMatch(/^HTTP\/1\.1 401/)
+    expect(text).toMatch(/connection: close/i)
+    expect(text).toMatch(/who\?$/)
+    expect([closed, reset]).toEqual([true, false])
+  }
+})
+
 describe('Expect: 100-continue over h2', () => {
   const expecting = { ':path': '/', ':method': 'POST', ':authority': 'a.test', expect: '100-continue' }
 

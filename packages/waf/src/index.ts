@@ -16,3 +16,11 @@ export { type WafException, type WafOptions, type WafReport, type WafState, waf 
 export type { Pattern, Profile } from './patterns/pattern.ts'
 export type { Token } from './patterns/tokens.ts'
 export { type BodyFault, type JsonSchema, type JsonSchemaOptions, jsonSchema } from './schema/index.ts'
+export {
+  type InspectReply,
+  type RuleEngine,
+  RuleError,
+  type RuleFault,
+  type SeclangOptions,
+  seclang,
+} from './seclang/index.ts'

@@ -50,7 +50,7 @@ class Held implements Sink, Source, Flow, Own {
   }
 
   write(bytes: Uint8Array): boolean {
-    if (this.#over) return true
+    if (this.#over) return false
     if (this.#next && this.#chunks.length === 0) return this.#next.write(bytes)
     this.#chunks.push(bytes)
     this.#bytes += bytes.length

@@ -177,17 +177,148 @@ const FACTORIES: Factory[] = [
         ['http://a:0'],
         ['http://a?b'],
       ],
+      balance: [
+        ...CHOICE,
+        { hash: 'name' },
+        { hash: { header: 'a b' } },
+        { hash: { cookie: 5 } },
+        { hash: null },
+      ],
+      sticky: [null, 'x', 5, []],
+      slowStart: NUMBER,
+      health: OPTIONS,
+      dns: [null, 'x', 5, []],
+      onChange: CALLBACK,
+      protocol: [...CHOICE, 'h2'],
+      http2: OPTIONS,
+      tunnels: NUMBER,
       connections: [...NUMBER, 0],
+      warm: [...NUMBER, 129],
       queue: NUMBER,
       keepAlive: [...NUMBER, 0],
+      drainTimeout: [...NUMBER, 0],
       timeouts: OPTIONS,
       tls: OPTIONS,
     },
   },
+  ...(['sticky', 'dns', 'health', 'http2'] as const).map(
+    (part): Factory => ({
+      place: `upstream test.${part}`,
+      make: (options: never) =>
+        core.upstream({ name: 'test', targets: ['http://127.0.0.1:9'], [part]: options }).destroy(),
+      options: {
+        sticky: {
+          cookie: [...TEXT, '', 'a b', '__Host-x'],
+          secret: [...TEXT, 'short'],
+          path: [...TEXT, 'x', '/; Domain=evil.test'],
+          sameSite: [...CHOICE, 'None'],
+          secure: [null, 'yes', 1, {}],
+          maxAge: [...NUMBER, 0],
+        },
+        dns: {
+          resolver: [...CHOICE, '8.8.8.8'],
+          interval: [...NUMBER, 0],
+          minimum: [...NUMBER, 0, 30_001],
+          timeout: [...NUMBER, 0],
+        },
+        health: {
+          check: [null, 5, [], 'healthz', true],
+          passive: [null, 5, [], 'x'],
+          panic: [null, 'x', -0.1, 1.1, Number.NaN, true, {}],
+        },
+        http2: {
+          streams: [...NUMBER, 0],
+          idle: [...NUMBER, 0],
+          pingAfter: NUMBER,
+          pingTimeout: [...NUMBER, 0],
+        },
+      }[part],
+    }),
+  ),
+  {
+    place: 'upstream test.health.check',
+    make: (check: never) =>
+      core.upstream({ name: 'test', targets: ['http://127.0.0.1:9'], health: { check } }).destroy(),
+    options: {
+      path: [...TEXT, 'x', '/a b'],
+      method: [...CHOICE, 'POST'],
+      host: [...TEXT, 'a b'],
+      interval: [...NUMBER, 0],
+      timeout: [...NUMBER, 0],
+      rise: [...NUMBER, 0],
+      fall: [...NUMBER, 0],
+      initial: CHOICE,
+      status: [null, '200', 99, 600, [], [null], {}],
+    },
+  },
+  {
+    place: 'upstream test.health.passive',
+    make: (passive: never) =>
+      core.upstream({ name: 'test', targets: ['http://127.0.0.1:9'], health: { passive } }).destroy(),
+    options: {
+      consecutive: [...NUMBER, 0],
+      errorRate: OPTIONS,
+      slow: OPTIONS,
+      statuses: [...LIST, [200]],
+      backoff: [...NUMBER, 0],
+      maxBackoff: [...NUMBER, 0, 4999],
+      probes: [...NUMBER, 0],
+      successes: [...NUMBER, 0],
+    },
+  },
+  {
+    place: 'upstream test.health.passive.errorRate',
+    make: (errorRate: never) =>
+      core
+        .upstream({ name: 'test', targets: ['http://127.0.0.1:9'], health: { passive: { errorRate } } })
+        .destroy(),
+    least: { share: 0.5 },
+    options: { share: [null, 0, 1.1, '1', Number.NaN], window: [...NUMBER, 9], atLeast: [...NUMBER, 0] },
+  },
+  {
+    place: 'upstream test.health.passive.slow',
+    make: (slow: never) =>
+      core
+        .upstream({ name: 'test', targets: ['http://127.0.0.1:9'], health: { passive: { slow } } })
+        .destroy(),
+    least: { factor: 3 },
+    options: { factor: [null, 1, '2', Number.NaN], atLeast: NUMBER, requests: [...NUMBER, 0] },
+  },
+  {
+    place: 'metrics',
+    make: core.metrics,
+    options: { upstreams: [...LIST, [{}], [group, group]], prefix: [...TEXT, '', '1x', 'a-b'] },
+  },
+  {
+    place: 'rewriteLocation',
+    make: core.rewriteLocation as never,
+    least: { upstream: group },
+    options: { upstream: OPTIONS, prefix: [...TEXT, '', 'x', '/', '/x/'], names: [...LIST, ['a/b'], ['']] },
+  },
+  {
+    place: 'rewriteCookies',
+    make: core.rewriteCookies,
+    options: {
+      domains: [null, 'x', 5, { 'a b': '' }, { a: 5 }, { a: 'b; Path=/' }],
+      prefix: [...TEXT, 'x', '/a;b', '/x/'],
+      secure: FLAG,
+    },
+  },
+  ...([core.editRequestHeaders, core.editReplyHeaders] as const).map(
+    (make): Factory => ({
+      place: make.name,
+      make: make as never,
+      options: {
+        remove: [...LIST, ['a b'], ['Host']],
+        set: [null, 'x', 5, { 'a b': 'c' }, { a: 5 }, { a: 'b\r\nc' }, { 'Content-Length': '5' }],
+        add: [null, 'x', 5, { 'a b': 'c' }, { a: null }, { a: 'b\n' }, { Connection: 'close' }],
+      },
+    }),
+  ),
   {
     place: 'upstream test.timeouts',
     make: (timeouts: never) => core.upstream({ name: 'test', targets: ['http://127.0.0.1:9'], timeouts }),
-    options: { connect: NUMBER, head: NUMBER, idle: NUMBER, total: NUMBER },
+    options: { connect: NUMBER, head: NUMBER, idle: NUMBER, total: NUMBER, tunnel: NUMBER },
   },
   {
     place: 'upstream test.tls',
@@ -205,22 +336,48 @@ const FACTORIES: Factory[] = [
         [5],
         '-----BEGIN CERTIFICATE-----\nx',
       ],
+      servername: [...TEXT, '', 'a b'],
+      cert: [null, 5, {}, [], '', 'garbage'],
+      key: [null, 5, {}, [], '', 'garbage'],
+      passphrase: TEXT,
     },
   },
   {
     place: 'proxy',
     make: (options: never) => core.proxy(group, options),
-    options: { host: [...TEXT, 'a b', ''], forwarded: CHOICE, forwardedHeader: FLAG },
+    options: {
+      host: [...TEXT, 'a b', ''],
+      forwarded: CHOICE,
+      forwardedHeader: FLAG,
+      upgrades: [null, 'websocket', 5, {}, [5], [null], ['h2c']],
+      retry: [null, 'x', 5, [], true],
+    },
+  },
+  {
+    place: 'proxy.retry',
+    make: (retry: never) => core.proxy(group, { retry }),
+    options: {
+      attempts: [...NUMBER, 0, 11],
+      budget: [...NUMBER, 101],
+      perSecond: NUMBER,
+      statuses: [...LIST, [500]],
+      maxWait: NUMBER,
+    },
   },
   {
     place: 'attach',
     make: (options: never) => core.attach(createServer(), app, options),
-    options: { drainTimeout: NUMBER, sessionIdleTimeout: [...NUMBER, 0] },
+    options: {
+      drainTimeout: NUMBER,
+      sessionIdleTimeout: [...NUMBER, 0],
+      sendTimeout: NUMBER,
+      http2: OPTIONS,
+    },
   },
   {
     place: 'toHandler',
     make: (options: never) => core.toHandler(app, options),
-    options: { body: CALLBACK, target: CHOICE },
+    options: { body: CALLBACK, target: CHOICE, sendTimeout: NUMBER },
   },
 ]
 

@@ -128,7 +128,7 @@ export interface BodyTransform {
 /** What the upstream is about to see. Edited by `onForward`. */
 export interface ForwardHead {
   readonly method: string
-  /** Target in origin-form, sent as it stands. Assigning an illegal one throws. */
+  /** Target in origin-form; the target's base path is put in front of it. Assigning an illegal one throws. */
   target: string
   /** Value of `Host` (or `:authority`). */
   authority: string

@@ -99,13 +99,12 @@ export class Courier implements Carrier {
           ? target.authority
           : host
     const fields = forwardFields(request, cx.body !== null, this.#rules)
-    const path = target.basePath === '' ? request.target : target.basePath + request.target
     const { upgrades } = this.#rules
     const protocol = request.upgrade !== null && upgrades.has(request.upgrade) ? request.upgrade : null
     if (cx.plan.onForward.length === 0) {
-      return send(attempt, target, path, authority, fields, fresh, protocol)
+      return send(attempt, target, request.target, authority, fields, fresh, protocol)
     }
-    const head = new EditableHead(request.method, path, authority, fields, attempt.count)
+    const head = new EditableHead(request.method, request.target, authority, fields, attempt.count)
     const forward = (): void => {
       // The client may have gone while a filter made us wait: then nothing is sent.
       if (attempt.over) return
@@ -131,7 +130,8 @@ function send(
   protocol: string | null,
 ): void {
   const { cx, count } = attempt
-  const { connector } = target
+  const { connector, basePath } = target
+  const whole = basePath === '' ? path : basePath + path
   fields.push('Host', authority)
   // Where the connector can wait for the target's 100, the client waits for that one (RFC 9110, 10.1.1).
   if (attempt.body !== null && connector.expects === true && cx.request.headers.has('expect')) {
@@ -141,13 +141,15 @@ function send(
   const { method } = cx.request
   const call =
     protocol === null
-      ? connector.send({ method, target: path, headers: fields, body: attempt.body, fresh }, attempt)
-      : openTunnel(connector, { method, target: path, headers: fields, body: null }, protocol, attempt)
+      ? connector.send({ method, target: whole, headers: fields, body: attempt.body, fresh }, attempt)
+      : openTunnel(connector, { method, target: whole, headers: fields, body: null }, protocol, attempt)
   // It may have failed at once, and the next attempt be on its way.
   if (attempt.count === count) attempt.call = call
 }
 
+/** A hook may refuse a request with a failure of its own; whatever else it throws is a bug. */
 function badForward(cause: unknown): ProxyError {
+  if (cause instanceof ProxyError) return cause
   return new ProxyError({ source: 'proxy', phase: 'handler', code: 'bad-forward', cause })
 }
 

@@ -1,5 +1,5 @@
 /** Options of retries. */
-import { assertMilliseconds, assertWhole } from '../config/check.ts'
+import { milliseconds, readOptions, something, type Table, whole } from '../config/check.ts'
 import type { ConfigFault } from '../errors.ts'
 import { RetryBudget } from './retry-budget.ts'
 
@@ -28,7 +28,16 @@ export interface RetryPolicy {
   readonly maxWait: number
 }
 
-const OPTIONS = ['attempts', 'budget', 'perSecond', 'statuses', 'maxWait']
+const RULES: Table<RetryOptions> = {
+  attempts: whole(1, 10),
+  budget: whole(0, 100),
+  perSecond: whole(0, 10_000),
+  statuses: something(
+    'an array of 502, 503 and 504',
+    value => Array.isArray(value) && value.every(status => status >= 502 && status <= 504),
+  ),
+  maxWait: milliseconds(0),
+}
 
 /** The policy, or `null` for none. */
 export function checkRetry(
@@ -36,30 +45,7 @@ export function checkRetry(
   faults: ConfigFault[],
 ): RetryPolicy | null {
   if (given === false) return null
-  const options = given ?? {}
-  for (const name of Object.keys(options)) {
-    if (!OPTIONS.includes(name)) {
-      const fix = `Known are ${OPTIONS.join(', ')}.`
-      faults.push({ place: `proxy.retry.${name}`, problem: 'there is no such option', fix })
-    }
-  }
-  const statuses: readonly number[] = options.statuses ?? []
-  for (const status of statuses) {
-    if (status < 502 || status > 504) {
-      faults.push({
-        place: 'proxy.retry.statuses',
-        problem: `${status} is no status to retry`,
-        fix: 'Choose of 502, 503, 504.',
-      })
-    }
-  }
-  return {
-    attempts: assertWhole('proxy.retry.attempts', options.attempts ?? 3, 1, 10, faults),
-    budget: new RetryBudget(
-      assertWhole('proxy.retry.budget', options.budget ?? 20, 0, 100, faults),
-      assertWhole('proxy.retry.perSecond', options.perSecond ?? 10, 0, 10_000, faults),
-    ),
-    statuses: new Set(statuses),
-    maxWait: assertMilliseconds('proxy.retry.maxWait', options.maxWait ?? 1000, 0, faults),
-  }
+  const options = readOptions<RetryOptions>('proxy.retry', given, RULES, faults)
+  const { attempts = 3, budget = 20, perSecond = 10, statuses = [], maxWait = 1000 } = options
+  return { attempts, budget: new RetryBudget(budget, perSecond), statuses: new Set(statuses), maxWait }
 }

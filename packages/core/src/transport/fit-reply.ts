@@ -30,27 +30,48 @@ function isReply(reply: unknown): reply is Reply {
 }
 
 /**
- * The reply as it may be sent: a final status (RFC 9110, 15: 200 to 599), and no content where the status has none
- * (15.3.5, 15.3.6, 15.4.5). What nobody can send is a fault of the program: 500. Tunnels pass as they are.
+ * The reply as it may be sent: a final status (RFC 9110, 15: 200 to 599), no content where the status has none
+ * (15.3.5, 15.3.6, 15.4.5), and a length that is that of the bytes (8.6). What nobody can send is a fault of the
+ * program: 500. Tunnels pass as they are.
  */
-export function fitReply(reply: Reply): Reply {
-  if (!isReply(reply))
-    return bugReply(new TypeError('a handler or hook answered with something that is no reply'))
-  const { status, body } = reply
-  if (status === 200) return reply
+export function fitReply(reply: Reply, method: string): Reply {
+  if (!isReply(reply)) return bug('a handler or hook answered with something that is no reply')
+  const { status, body, headers } = reply
   if (body !== null && 'splice' in body) return reply
   if (!Number.isInteger(status) || status < 200 || status > 599) {
     discardBody(body, new ProxyError({ source: 'proxy', phase: 'reply-head', code: 'internal' }))
-    return bugReply(new TypeError('the status of a reply is a whole number from 200 to 599'))
+    return bug('the status of a reply is a whole number from 200 to 599')
   }
-  if (status === 204) reply.headers.delete('content-length')
-  else if (status === 205) reply.headers.set('Content-Length', '0')
-  else if (status !== 304) return reply
+  if (status === 204) headers.delete('content-length')
+  else if (status === 205) headers.set('Content-Length', '0')
+  else if (status !== 304) {
+    if (!(body instanceof Uint8Array) || method === 'HEAD') return reply
+    const told = headers.get('content-length')
+    if (told === undefined || told === String(body.length)) return reply
+    return bug('the Content-Length of a reply is not the length of its body')
+  }
   if (body !== null) {
     discardBody(body, new ProxyError({ source: 'proxy', phase: 'reply-body', code: 'internal' }))
     reply.body = null
   }
   return reply
+}
+
+function bug(message: string): Reply {
+  return bugReply(new TypeError(message))
+}
+
+/** The length that a reply announces, `null` for none; `NaN`, which no body has, for one that is no length. */
+export function announcedLength(headers: HeaderList): number | null {
+  const told = headers.get('content-length')
+  if (told === undefined) return null
+  return /^\d{1,15}$/.test(told) ? Number(told) : Number.NaN
+}
+
+/** A body that is not as long as its head has said: it must never look whole (RFC 9112, 8; RFC 9113, 8.1.1). */
+export function wrongLength(): ProxyError {
+  const cause = new TypeError('a body is not as long as the Content-Length of its reply')
+  return new ProxyError({ source: 'proxy', phase: 'reply-body', code: 'internal', cause })
 }
 
 /**

@@ -43,7 +43,7 @@ export async function inject(app: App, options: InjectOptions = {}): Promise<Inj
   } catch (cause) {
     given = bug = bugReply(cause)
   }
-  const reply = fitReply(given)
+  const reply = fitReply(given, method)
   const failure = reply !== given || bug ? (reply.error ?? null) : null
   try {
     const { bytes, trailers } = await read(reply, method)

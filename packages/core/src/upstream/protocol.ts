@@ -1,14 +1,13 @@
 /** Which connector speaks to a target, and the options of those beyond HTTP/1.1. */
-import { assertMilliseconds, assertWhole } from '../config/check.ts'
+import { milliseconds, readOptions, type Table, whole } from '../config/check.ts'
 import type { ConfigFault } from '../errors.ts'
 import { Http1Opener } from '../upgrade/http1-upstream.ts'
 import { TunnelClock } from '../upgrade/tunnel.ts'
 import { autoConnector } from './auto.ts'
-import { onlyKnown } from './check-options.ts'
 import type { Connector } from './connector.ts'
 import { http2Connector } from './h2/connector.ts'
 import { openSocket } from './h2/dial.ts'
-import type { UpstreamOptions } from './options.ts'
+import type { Http2UpstreamOptions, UpstreamOptions } from './options.ts'
 import { type UndiciOptions, undiciConnector } from './undici.ts'
 
 /** How targets are spoken to. */
@@ -70,51 +69,38 @@ function http1Connector(options: ConnectorOptions): Connector {
 
 /** Checks `protocol` against the targets. */
 export function checkProtocol(
-  options: UpstreamOptions,
+  { protocol = 'h1', targets = [] }: Partial<UpstreamOptions>,
   place: string,
   faults: ConfigFault[],
 ): UpstreamProtocol {
-  const { protocol = 'h1', targets } = options
-  if (!['h1', 'h2', 'h2c', 'auto'].includes(protocol)) {
-    const fix = "Write 'h1', 'h2', 'h2c' or 'auto'."
-    faults.push({ place: `${place}.protocol`, problem: `'${String(protocol)}' is unknown`, fix })
-  } else if ((protocol === 'h2' || protocol === 'h2c') && Array.isArray(targets)) {
-    const secure = protocol === 'h2'
-    const fits = (target: unknown): boolean => {
-      const url = typeof target === 'string' ? target : (target as { url?: unknown } | null)?.url
-      return typeof url !== 'string' || /^https:/i.test(url) === secure
-    }
-    if (!targets.every(fits)) {
-      const problem = `a target's scheme does not fit '${protocol}'`
-      const fix = "'h2' is for https: targets, 'h2c' for http: and unix: targets."
-      faults.push({ place: `${place}.protocol`, problem, fix })
-    }
+  if (protocol !== 'h2' && protocol !== 'h2c') return protocol
+  const secure = protocol === 'h2'
+  const fits = (target: unknown): boolean => {
+    const url = typeof target === 'string' ? target : (target as { url?: unknown } | null)?.url
+    return typeof url !== 'string' || /^https:/i.test(url) === secure
+  }
+  if (!targets.every(fits)) {
+    const problem = `a target's scheme does not fit '${protocol}'`
+    const fix = "'h2' is for https: targets, 'h2c' for http: and unix: targets."
+    faults.push({ place: `${place}.protocol`, problem, fix })
   }
   return protocol
 }
 
-/** Checks and completes the bounds of HTTP/2. */
-export function http2Settings(options: UpstreamOptions, place: string, faults: ConfigFault[]): Http2Settings {
-  const { http2 = {} } = options
-  const at = `${place}.http2`
-  onlyKnown(at, http2, ['streams', 'idle', 'pingAfter', 'pingTimeout'], faults)
-  return {
-    streams: assertWhole(`${at}.streams`, http2.streams ?? 100, 1, 10_000, faults),
-    sessionIdle: assertMilliseconds(`${at}.idle`, http2.idle ?? 60_000, 1, faults),
-    pingAfter: assertMilliseconds(`${at}.pingAfter`, http2.pingAfter ?? 0, 0, faults),
-    pingTimeout: assertMilliseconds(`${at}.pingTimeout`, http2.pingTimeout ?? 5000, 1, faults),
-  }
+const RULES: Table<Http2UpstreamOptions> = {
+  streams: whole(1, 10_000),
+  idle: milliseconds(1),
+  pingAfter: milliseconds(0),
+  pingTimeout: milliseconds(1),
 }
 
-/** Checks and completes the bounds of tunnels. */
-export function tunnelSettings(
-  options: UpstreamOptions,
+/** Checks and completes the bounds of HTTP/2. */
+export function http2Settings(
+  options: Partial<UpstreamOptions>,
   place: string,
   faults: ConfigFault[],
-): { tunnels: number; tunnelIdle: number } {
-  const idle = options.timeouts?.tunnel ?? 3_600_000
-  return {
-    tunnels: assertWhole(`${place}.tunnels`, options.tunnels ?? 16_384, 0, 1_000_000, faults),
-    tunnelIdle: assertMilliseconds(`${place}.timeouts.tunnel`, idle, 0, faults),
-  }
+): Http2Settings {
+  const given = readOptions<Http2UpstreamOptions>(`${place}.http2`, options.http2, RULES, faults)
+  const { streams = 100, idle = 60_000, pingAfter = 0, pingTimeout = 5000 } = given
+  return { streams, sessionIdle: idle, pingAfter, pingTimeout }
 }

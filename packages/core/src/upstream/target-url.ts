@@ -57,9 +57,12 @@ export function readTarget(
   }
   if (text.startsWith('unix:')) return readSocket(text, weight, add)
   const url = URL.canParse(text) ? new URL(text) : null
-  const plain = url && !url.username && !url.password && !url.search && !url.hash
+  const plain = url && !url.username && !url.password && !url.search && !url.hash && url.port !== '0'
   if (!url || !plain || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
-    return add('a target is not an http: or https: URL without user, query and fragment', WRITE)
+    return add(
+      'a target is not an http: or https: URL without user, query and fragment, or its port is 0',
+      WRITE,
+    )
   }
   const hostname = url.hostname.replace(/^\[|\]$/g, '')
   const basePath = url.pathname === '/' ? '' : url.pathname.replace(/\/$/, '')

@@ -1,8 +1,9 @@
 /** Patterns become tables and functions, once, when an engine is made. */
 import type { Section } from '../body/types.ts'
-import { compileAfter, compileBefore, type Matcher } from '../patterns/compile.ts'
-import { type FirstBytes, firstAfter, firstBefore, SET_SIZE } from '../patterns/first.ts'
+import { firstAfter, firstBefore } from '../patterns/first.ts'
+import { type Machine, machine } from '../patterns/machine.ts'
 import type { Pattern, Profile } from '../patterns/pattern.ts'
+import { Assembler } from '../patterns/program.ts'
 import { isSequence, type Token } from '../patterns/tokens.ts'
 import { type Automaton, compileAutomaton } from '../scanner/automaton.ts'
 import type { Category, Severity } from './types.ts'
@@ -17,8 +18,9 @@ export interface Rule {
   readonly places: readonly string[] | null
   /** The only part of a request in which it counts, where there is one. */
   readonly section: Section | null
-  readonly before: Matcher | null
-  readonly after: Matcher | null
+  /** Where its sequences start in the program of the engine; -1 without one. */
+  readonly before: number
+  readonly after: number
   /** Looks behind the literal before it looks in front: where the latter searches. */
   readonly afterFirst: boolean
   /** Its number among the rules of the engine. */
@@ -28,6 +30,8 @@ export interface Rule {
 export interface RuleSet {
   readonly automaton: Automaton
   readonly rules: readonly Rule[]
+  /** Tries what must stand beside a literal. */
+  readonly machine: Machine
   /** Rule of each word of the automaton. */
   readonly ruleOf: readonly Rule[]
   /** Number of the rule of each word. */
@@ -44,10 +48,10 @@ export interface RuleSet {
 
 /** Compiles the patterns that run in a profile. */
 export function compileRules(patterns: readonly Pattern[], profile: Profile): RuleSet {
+  const assembler = new Assembler()
   const rules: Rule[] = []
   const words: string[] = []
   const ruleOf: Rule[] = []
-  const sets = new SetList()
   const precede: number[] = []
   const follow: number[] = []
   for (const pattern of patterns) {
@@ -60,14 +64,14 @@ export function compileRules(patterns: readonly Pattern[], profile: Profile): Ru
       score: profile === 'aggressive' ? (pattern.aggressive ?? pattern.score) : pattern.score,
       places: pattern.places ?? null,
       section: sectionOf(pattern.places ?? []),
-      before: pattern.before === undefined ? null : compileBefore(pattern.before),
-      after: pattern.after === undefined ? null : compileAfter(pattern.after),
+      before: pattern.before === undefined ? -1 : assembler.sequence(pattern.before, -1),
+      after: pattern.after === undefined ? -1 : assembler.sequence(pattern.after, 1),
       afterFirst: pattern.before !== undefined && searches(pattern.before),
       index: rules.length,
     }
     rules.push(rule)
-    const front = sets.add(firstBefore(pattern.before ?? []))
-    const behind = sets.add(firstAfter(pattern.after ?? []))
+    const front = assembler.set(firstBefore(pattern.before ?? []))
+    const behind = assembler.set(firstAfter(pattern.after ?? []))
     for (const literal of pattern.literals) {
       words.push(literal)
       ruleOf.push(rule)
@@ -75,39 +79,16 @@ export function compileRules(patterns: readonly Pattern[], profile: Profile): Ru
       follow.push(behind)
     }
   }
+  const program = assembler.finish()
   return {
     automaton: compileAutomaton(words),
     rules,
+    machine: machine(program),
     ruleOf,
     indexOf: Uint16Array.from(ruleOf, rule => rule.index),
-    sets: sets.bytes(),
+    sets: program.sets,
     precede: Uint32Array.from(precede),
     follow: Uint32Array.from(follow),
-  }
-}
-
-/** Sets of bytes one after the other, each once. */
-class SetList {
-  readonly #offsets = new Map<string, number>()
-  readonly #list: FirstBytes[] = []
-
-  /** Gives the offset at which the set will stand. */
-  add(set: FirstBytes): number {
-    const key = set.join('')
-    const known = this.#offsets.get(key)
-    if (known !== undefined) return known
-    const offset = this.#list.length * SET_SIZE
-    this.#offsets.set(key, offset)
-    this.#list.push(set)
-    return offset
-  }
-
-  bytes(): Uint8Array {
-    const bytes = new Uint8Array(this.#list.length * SET_SIZE)
-    this.#list.forEach((set, i) => {
-      bytes.set(set, i * SET_SIZE)
-    })
-    return bytes
   }
 }
 

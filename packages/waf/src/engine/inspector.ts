@@ -40,7 +40,7 @@ const NONE: readonly Finding[] = Object.freeze([])
 
 /** Makes an inspector. Not re-entrant: one request at a time, start to finish, which is synchronous. */
 export function inspector(set: RuleSet, threshold: number): Inspector {
-  const { rules, ruleOf, indexOf, sets, precede, follow } = set
+  const { rules, ruleOf, indexOf, sets, precede, follow, machine } = set
   const { columns, next, shift, firstEnd, starts, words, lengths } = set.automaton
   const score = tally()
   let findings: Finding[] | null = null
@@ -55,6 +55,11 @@ export function inspector(set: RuleSet, threshold: number): Inspector {
   // Something was found in this place.
   let spoke = false
 
+  // The last question about what stands in front of a literal, and its answer.
+  let asked = -1
+  let askedAt = 0
+  let answer = false
+
   const view = viewer(scan)
 
   function scan(_name: ViewName, bytes: Uint8Array, length: number): void {
@@ -63,6 +68,8 @@ export function inspector(set: RuleSet, threshold: number): Inspector {
     const column = columns
     const width = shift
     const least = firstEnd
+    machine.next()
+    asked = -1
     let state = 0
     for (let i = 0; i < length; i += 1) {
       state = table[(state << width) | column[bytes[i]!]!]!
@@ -81,11 +88,21 @@ export function inspector(set: RuleSet, threshold: number): Inspector {
       if (sets[precede[word]! + (start > 0 ? bytes[start - 1]! : BORDER)] === 0) continue
       if (marks[indexOf[word]!] === placeNumber) continue
       const rule = ruleOf[word]!
-      if (rule.afterFirst && rule.after !== null && rule.after(bytes, end, length) < 0) continue
-      if (rule.before !== null && rule.before(bytes, start, length) < 0) continue
-      if (!rule.afterFirst && rule.after !== null && rule.after(bytes, end, length) < 0) continue
+      if (rule.afterFirst && rule.after >= 0 && machine.after(rule.after, bytes, end, length) < 0) continue
+      if (rule.before >= 0 && !stands(rule.before, bytes, start, length)) continue
+      if (!rule.afterFirst && rule.after >= 0 && machine.after(rule.after, bytes, end, length) < 0) continue
       found(rule, bytes, start, length)
     }
+  }
+
+  /** Rules with the same literal often ask for the same in front of it, one after the other. */
+  function stands(sequence: number, bytes: Uint8Array, start: number, length: number): boolean {
+    if (sequence !== asked || start !== askedAt) {
+      asked = sequence
+      askedAt = start
+      answer = machine.before(sequence, bytes, start, length) >= 0
+    }
+    return answer
   }
 
   function found(rule: Rule, bytes: Uint8Array, start: number, length: number): void {

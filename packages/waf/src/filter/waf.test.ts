@@ -233,6 +233,27 @@ test('a callback that throws decides nothing', async () => {
   }
 })
 
+test('an engine that fails lets nothing pass, but in shadow mode', async () => {
+  const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => {})
+  try {
+    const engine = {
+      name: 'broken',
+      inspect: () => {
+        throw new Error('broken')
+      },
+    }
+    const asked = vi.fn(() => reply(200))
+    const statusOf = async (options: WafOptions): Promise<number> =>
+      (await pipeline().use(waf(engine, options)).handle(asked).inject({ body: 'a' })).status
+    expect(await statusOf({})).toBe(500)
+    expect(asked).not.toHaveBeenCalled()
+    expect(await statusOf({ mode: 'shadow' })).toBe(200)
+    expect(warned).toHaveBeenCalledTimes(1)
+  } finally {
+    warned.mockRestore()
+  }
+})
+
 test('two of them have two fields, and each holds the body', async () => {
   const seen: unknown[] = []
   const app = pipeline()

@@ -73,7 +73,15 @@ function decide(
 ): Reply | undefined {
   const { engine, mode, isSecret, onFindings } = settings
   const exceptions = settings.exceptionsOf(cx.route)
-  const given = engine.inspect(requestOf(cx, body, partial), exceptions?.findings ?? null)
+  let given: Inspection
+  try {
+    given = engine.inspect(requestOf(cx, body, partial), exceptions?.findings ?? null)
+  } catch (cause) {
+    // An engine that fails has not looked: nothing passes for that, but a shadow never stands in the way.
+    if (mode === 'block') throw cause
+    warn(cause)
+    return undefined
+  }
   const inspection = exceptions === null ? given : withoutExcepted(given, exceptions.violation)
   const report = reportOf(engine.name, mode, inspection, redacted(inspection.findings, isSecret), partial)
   state[settings.field] = report
@@ -94,14 +102,25 @@ function tell(onFindings: (report: WafReport, cx: Context) => void, report: WafR
     onFindings(report, cx)
   } catch (cause) {
     // Whoever counts must not decide: the request goes on as the rules say.
-    process.emitWarning(cause instanceof Error ? cause : String(cause), 'PosternFilterWarning')
+    warn(cause)
   }
+}
+
+function warn(cause: unknown): void {
+  process.emitWarning(cause instanceof Error ? cause : String(cause), 'PosternFilterWarning')
 }
 
 function requestOf({ request }: Context, body: Uint8Array | null, partial: boolean): InspectRequest {
   const { raw } = request.headers
   const headers: [string, string][] = []
   for (let i = 0; i < raw.length; i += 2) headers.push([raw[i]!, raw[i + 1]!])
-  const plain = { method: request.method, target: request.target, headers, body }
+  const plain = {
+    method: request.method,
+    target: request.target,
+    headers,
+    body,
+    clientAddress: request.clientAddress,
+    protocol: `HTTP/${request.version}`,
+  }
   return partial ? { ...plain, bodyTruncated: true } : plain
 }

@@ -1,8 +1,8 @@
 /** Checks of patterns that a user gives. Ours pass the same in a test. */
 import { ConfigError, type ConfigFault } from '@postern/core'
 import { CATEGORIES } from '../engine/types.ts'
-import { compileAfter, compileBefore } from './compile.ts'
 import type { Pattern } from './pattern.ts'
+import { Assembler } from './program.ts'
 
 /** Patterns that a user may add. */
 export const MOST_PATTERNS = 2000
@@ -73,8 +73,8 @@ export function checkPattern(pattern: Pattern, place: string, ids: Set<string>, 
   checkTexts(pattern.pass, 1, 1000, (problem, fix) => fault('pass', problem, fix))
   for (const name of ['before', 'after'] as const) {
     try {
-      if (name === 'before' && pattern.before !== undefined) compileBefore(pattern.before)
-      if (name === 'after' && pattern.after !== undefined) compileAfter(pattern.after)
+      if (name === 'before' && pattern.before !== undefined) new Assembler().sequence(pattern.before, -1)
+      if (name === 'after' && pattern.after !== undefined) new Assembler().sequence(pattern.after, 1)
     } catch (error) {
       if (error instanceof ConfigError) throw error
       fault(name, error instanceof Error ? error.message : 'cannot be compiled', 'See docs/waf-patterns.md.')

@@ -165,9 +165,10 @@ export const nosql: readonly Pattern[] = [
           border,
           run(`^${WHITE}`, 0, 24),
           any(';', "';", '";', '});', ")';", '}', "'}", '"}'),
-          run(WHITE, 0, 4),
+          // A line of its own is source code.
+          run(' \t', 0, 4),
         ],
-        [quote, run(')}; \t', 1, 6), ';', space],
+        [quote, run(')}; \t', 1, 6), ';', run(' \t', 0, 4)],
       ),
     ],
     after: [
@@ -188,7 +189,13 @@ export const nosql: readonly Pattern[] = [
       "a';sleep(5000);'",
       '1;return this.a',
     ],
-    pass: ['first; do it (now)', 'a; return the book', 'it; for x in y', "x = 'a'; var y"],
+    pass: [
+      'first; do it (now)',
+      'a; return the book',
+      'it; for x in y',
+      "x = 'a'; var y",
+      "require('a');\nvar b = require('c');",
+    ],
   },
   {
     id: 'nosql-busy-loop',

@@ -1,4 +1,5 @@
 /** Metrics for Prometheus: a filter that counts, and a handler that tells. */
+import { readOptions, something, type Table } from '../../config/check.ts'
 import { ConfigError, type ConfigFault } from '../../errors.ts'
 import type { Context, Filter, Handler, Outcome, Reply } from '../../pipeline/contract.ts'
 import { refuse, reply } from '../../reply.ts'
@@ -45,8 +46,14 @@ export interface Metrics {
  * @throws ConfigError for a prefix that is no name, and for what is no upstream.
  */
 export function metrics(options: MetricsOptions = {}): Metrics {
-  const { upstreams = [], prefix = 'postern' } = options
-  check(options, upstreams, prefix)
+  const faults: ConfigFault[] = []
+  const { upstreams = [], prefix = 'postern' } = readOptions<MetricsOptions>(
+    'metrics',
+    options,
+    RULES,
+    faults,
+  )
+  if (faults.length > 0) throw new ConfigError(faults)
   const requests = new RequestMetrics(prefix)
   const groups = new UpstreamMetrics(prefix)
   for (const group of upstreams) groups.track(group)
@@ -84,36 +91,17 @@ export function metrics(options: MetricsOptions = {}): Metrics {
   }
 }
 
-function check(options: MetricsOptions, upstreams: readonly Upstream[], prefix: string): void {
-  const faults: ConfigFault[] = []
-  for (const name of Object.keys(options)) {
-    if (name !== 'upstreams' && name !== 'prefix') {
-      faults.push({
-        place: `metrics.${name}`,
-        problem: 'there is no such option',
-        fix: 'Known are upstreams, prefix.',
-      })
-    }
-  }
-  if (typeof prefix !== 'string' || !/^[a-zA-Z_][a-zA-Z0-9_]*$/.test(prefix)) {
-    faults.push({
-      place: 'metrics.prefix',
-      problem: 'it is no name of a metric',
-      fix: 'Use letters, digits and _.',
-    })
-  }
-  if (!Array.isArray(upstreams) || upstreams.some(group => typeof group?.stats !== 'function')) {
-    faults.push({
-      place: 'metrics.upstreams',
-      problem: 'one of them is no upstream',
-      fix: 'Pass what upstream({…}) returns.',
-    })
-  } else if (new Set(upstreams.map(group => group.name)).size < upstreams.length) {
-    faults.push({
-      place: 'metrics.upstreams',
-      problem: 'two of them have the same name',
-      fix: 'Give each its own.',
-    })
-  }
-  if (faults.length > 0) throw new ConfigError(faults)
+const RULES: Table<MetricsOptions> = {
+  upstreams: something(
+    'an array of upstreams with names of their own',
+    value =>
+      Array.isArray(value) &&
+      value.every(group => typeof group?.stats === 'function') &&
+      new Set(value.map(group => group.name)).size === value.length,
+  ),
+  prefix: something(
+    'the start of a metric name',
+    value => typeof value === 'string' && /^[a-zA-Z_][a-zA-Z0-9_]*$/.test(value),
+    'Use letters, digits and _.',
+  ),
 }

@@ -75,7 +75,7 @@ export function attach(server: Server, app: App, options: AttachOptions = {}): A
     sessionIdleTimeout: idle = 60_000,
     sendTimeout: patience = 60_000,
   } = given
-  const bounds = checkHttp2Limits(given.http2 ?? {}, faults)
+  const bounds = checkHttp2Limits(given.http2, faults)
   if (typeof server?.listeners !== 'function') {
     const fix = 'Pass what createServer() of node:http, node:https or node:http2 returns.'
     faults.push({ place: 'attach(server)', problem: `it is ${kindOf(server)}, not a server`, fix })

@@ -26,7 +26,7 @@ export class Connections {
   /** Ends of those that have not finished their TLS handshake. */
   readonly #handshakes = new Set<string>()
   /** With the two ends of each. */
-  readonly #sessions = new Map<ServerHttp2Session, string>()
+  readonly #sessions = new Map<ServerHttp2Session, string | null>()
 
   /** `idle`: ms of silence after which an HTTP/2 session is asked to end, and after as many again cut. */
   watch(server: Server, idle: number): void {
@@ -39,7 +39,7 @@ export class Connections {
       else this.#keepByEnds(socket, secure)
     })
     server.on('secureConnection', (socket: Socket & { alpnProtocol?: string | false }) => {
-      this.#handshakes.delete(endsOf(socket))
+      this.#handshakes.delete(endsOf(socket) ?? '')
       if (socket.alpnProtocol !== 'h2') this.#keepHttp1(socket)
     })
     server.on('session', (session: ServerHttp2Session) => {
@@ -60,6 +60,7 @@ export class Connections {
 
   #keepByEnds(socket: Socket, secure: boolean): void {
     const ends = endsOf(socket)
+    if (ends === null) return
     this.#byEnds.set(ends, socket)
     if (secure) this.#handshakes.add(ends)
     socket.once('close', () => {
@@ -96,7 +97,7 @@ export class Connections {
     for (const [session, ends] of this.#sessions) {
       if (!idle(session, hasStreams(session))) continue
       // A session that was closed only ends its side; one that is destroyed already waits for a peer that is silent.
-      if (session.destroyed) this.#byEnds.get(ends)?.destroy()
+      if (session.destroyed) this.#byEnds.get(ends ?? '')?.destroy()
       else session.destroy()
     }
     for (const ends of this.#handshakes) {
@@ -139,6 +140,8 @@ function withoutReset(server: Server, close: () => void): void {
   }
 }
 
-function endsOf(socket: Socket): string {
+/** `null` for Unix sockets, which are all alike: those that stay silent last until the limit. */
+function endsOf(socket: Socket): string | null {
+  if (socket.remotePort === undefined) return null
   return `${socket.remoteAddress}|${socket.remotePort}|${socket.localPort}`
 }

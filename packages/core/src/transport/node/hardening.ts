@@ -1,7 +1,7 @@
 /** What an HTTP/2 client may cost (RFC 9113, 10.5): limits that Node leaves open, and the end of those that break them. */
 import { constants, type ServerHttp2Session } from 'node:http2'
 import type { Server } from 'node:net'
-import { assertWhole } from '../../config/check.ts'
+import { readOptions, type Table, whole } from '../../config/check.ts'
 import type { ConfigFault } from '../../errors.ts'
 import { StreamSet } from './stream-set.ts'
 
@@ -34,31 +34,21 @@ const FREE_BYTES = 1 << 20
 /** How often sessions are looked at, in ms. */
 const LOOK = 1000
 
+const RULES: Table<Http2Limits> = {
+  streams: whole(1, 1_000_000),
+  headerListSize: whole(1024, 1 << 24),
+  resets: whole(1, 1_000_000),
+  controlFrames: whole(1, 1_000_000),
+}
+
 /** Checks the option `http2` of `attach()`. */
-export function checkHttp2Limits(limits: Http2Limits, faults: ConfigFault[]): Http2Bounds {
-  const known = ['streams', 'headerListSize', 'resets', 'controlFrames']
-  for (const name of Object.keys(limits)) {
-    if (known.includes(name)) continue
-    const fix = `Known are ${known.join(', ')}.`
-    faults.push({ place: `attach.http2.${name}`, problem: 'there is no such option', fix })
-  }
+export function checkHttp2Limits(given: Http2Limits | undefined, faults: ConfigFault[]): Http2Bounds {
+  const limits = readOptions<Http2Limits>('attach.http2', given, RULES, faults)
   return {
-    streams: assertWhole('attach.http2.streams', limits.streams ?? 128, 1, 1_000_000, faults),
-    headerListSize: assertWhole(
-      'attach.http2.headerListSize',
-      limits.headerListSize ?? 32_768,
-      1024,
-      1 << 24,
-      faults,
-    ),
-    resets: assertWhole('attach.http2.resets', limits.resets ?? 200, 1, 1_000_000, faults),
-    controlFrames: assertWhole(
-      'attach.http2.controlFrames',
-      limits.controlFrames ?? 200,
-      1,
-      1_000_000,
-      faults,
-    ),
+    streams: limits.streams ?? 128,
+    headerListSize: limits.headerListSize ?? 32_768,
+    resets: limits.resets ?? 200,
+    controlFrames: limits.controlFrames ?? 200,
   }
 }
 

@@ -7,7 +7,7 @@ import { ProxyError } from '../../errors.ts'
 import { type HeaderList, sameName } from '../../headers/list.ts'
 import type { ClientLink, Flow, OpenExchange, Reply, Sink, Source } from '../../pipeline/contract.ts'
 import { bugReply, failureReply } from '../../reply.ts'
-import { assertInterim, discardBody, fitReply, gone } from '../fit-reply.ts'
+import { announcedLength, assertInterim, discardBody, fitReply, gone, wrongLength } from '../fit-reply.ts'
 import type { Connection1, Link1 } from './connection1.ts'
 import { lingerOnClose } from './linger.ts'
 import { piecesOf } from './pieces.ts'
@@ -36,6 +36,8 @@ export class Http1Link implements ClientLink, Sink, Link1 {
   #reply: Reply | null = null
   #flow: Flow | null = null
   #bytesSent = 0
+  /** What the head says of a body that is pushed. */
+  #length: number | null = null
   #error: ProxyError | null = null
   // While the source starts, its first chunk and end are kept: a small reply is one write.
   #starting = false
@@ -123,7 +125,7 @@ export class Http1Link implements ClientLink, Sink, Link1 {
       // Nobody is there to read it; its source must know.
       return discardBody(given.body, gone('reply-body'))
     }
-    const reply = fitReply(given)
+    const reply = fitReply(given, res.req.method ?? '')
     if (reply !== given) this.#error ??= reply.error ?? null
     this.#reply = reply
     if (this.#isLast()) {
@@ -170,6 +172,12 @@ export class Http1Link implements ClientLink, Sink, Link1 {
 
   #sendSource(source: Source): void {
     const res = this.#res
+    if (res.req.method === 'HEAD') {
+      discardBody(source, gone('reply-body'))
+      res.end()
+      return
+    }
+    this.#length = announcedLength(this.#reply!.headers)
     this.#starting = true
     this.#flow = source.start(this)
     this.#starting = false
@@ -190,6 +198,11 @@ export class Http1Link implements ClientLink, Sink, Link1 {
   write(bytes: Uint8Array): boolean {
     if (this.#over || this.#ended || this.#res.destroyed) return false
     this.#bytesSent += bytes.length
+    if (this.#length !== null && !(this.#bytesSent <= this.#length)) {
+      this.#bytesSent -= bytes.length
+      this.#wrongLength()
+      return false
+    }
     if (this.#starting && this.#first === null) {
       this.#first = bytes
       return true
@@ -202,6 +215,7 @@ export class Http1Link implements ClientLink, Sink, Link1 {
 
   end(trailers?: HeaderList): void {
     if (this.#over || this.#ended || this.#res.destroyed) return
+    if (this.#length !== null && this.#bytesSent !== this.#length) return this.#wrongLength()
     if (trailers && this.#res.chunkedEncoding) {
       if (this.#starting) this.#writeFirst()
       try {
@@ -216,6 +230,12 @@ export class Http1Link implements ClientLink, Sink, Link1 {
     if (this.#starting) return
     this.#res.end()
     this.#watchEnd()
+  }
+
+  #wrongLength(): void {
+    const error = wrongLength()
+    this.fail(error)
+    this.#flow?.cancel(error)
   }
 
   /** The reply broke: the client must see that it is not whole (RFC 9112, 8). */
@@ -267,8 +287,9 @@ export class Http1Link implements ClientLink, Sink, Link1 {
     const { draining } = this.#serving
     if (this.#last || (draining && this.#connection.isNewest(this))) return true
     const body = this.#body
-    // An upload goes on behind an answer that does not want it.
-    return body !== null && !body.ended && (draining || body.length === null || body.length > DRAINED_BYTES)
+    if (body === null || body.ended) return false
+    // An upload goes on behind an answer that does not want it; one that was not asked for may or may not come.
+    return draining || body.unasked || body.length === null || body.length > DRAINED_BYTES
   }
 
   #unsendable(reply: Reply, cause: unknown): void {

@@ -5,7 +5,7 @@ import { ProxyError } from '../../errors.ts'
 import type { HeaderList } from '../../headers/list.ts'
 import type { ClientLink, Flow, OpenExchange, Reply, Sink, Source } from '../../pipeline/contract.ts'
 import { bugReply, failureReply } from '../../reply.ts'
-import { assertInterim, discardBody, fitReply, gone } from '../fit-reply.ts'
+import { announcedLength, assertInterim, discardBody, fitReply, gone, wrongLength } from '../fit-reply.ts'
 import { fieldsOf } from './fields2.ts'
 import { piecesOf } from './pieces.ts'
 import type { RequestBody } from './request-body.ts'
@@ -34,6 +34,8 @@ export class Http2Link implements ClientLink, Sink {
   #reply: Reply | null = null
   #flow: Flow | null = null
   #bytesSent = 0
+  /** What the head says of a body that is pushed. */
+  #length: number | null = null
   #error: ProxyError | null = null
   #trailers: HeaderList | null = null
   #blocked = false
@@ -119,7 +121,7 @@ export class Http2Link implements ClientLink, Sink {
     if (this.#over || stream.destroyed || stream.closed || stream.headersSent) {
       return discardBody(given.body, gone('reply-body'))
     }
-    const reply = fitReply(given)
+    const reply = fitReply(given, this.#method)
     if (reply !== given) this.#error ??= reply.error ?? null
     this.#reply = reply
     const { body } = reply
@@ -148,6 +150,7 @@ export class Http2Link implements ClientLink, Sink {
   }
 
   #sendSource(source: Source): void {
+    this.#length = announcedLength(this.#reply!.headers)
     this.#flow = source.start(this)
     if (this.#blocked) this.#flow.pause()
   }
@@ -155,6 +158,11 @@ export class Http2Link implements ClientLink, Sink {
   write(bytes: Uint8Array): boolean {
     if (this.#over || this.#ended) return false
     this.#bytesSent += bytes.length
+    if (this.#length !== null && !(this.#bytesSent <= this.#length)) {
+      this.#bytesSent -= bytes.length
+      this.#wrongLength()
+      return false
+    }
     if (this.#stream.write(bytes)) return true
     if (!this.#blocked) {
       this.#blocked = true
@@ -181,10 +189,17 @@ export class Http2Link implements ClientLink, Sink {
 
   end(trailers?: HeaderList): void {
     if (this.#over || this.#ended) return
+    if (this.#length !== null && this.#bytesSent !== this.#length) return this.#wrongLength()
     this.#trailers = trailers ?? null
     this.#ended = true
     this.#stream.end()
     this.#watch()
+  }
+
+  #wrongLength(): void {
+    const error = wrongLength()
+    this.fail(error)
+    this.#flow?.cancel(error)
   }
 
   /** A broken reply ends in a reset, never in END_STREAM (RFC 9113, 8.1.1). */

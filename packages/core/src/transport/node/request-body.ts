@@ -26,6 +26,11 @@ export class RequestBody implements Source, Flow {
     this.#beforeStart = beforeStart
   }
 
+  /** The client waits to be asked for it, and has not been. */
+  get unasked(): boolean {
+    return this.#beforeStart !== null && this.#sink === null
+  }
+
   start(sink: Sink): Flow {
     const stream = this.#stream
     if (this.#over || (stream.destroyed && !stream.readableEnded)) {

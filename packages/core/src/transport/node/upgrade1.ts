@@ -5,7 +5,7 @@ import { ProxyError } from '../../errors.ts'
 import { judgeHead } from '../../headers/head.ts'
 import { HeaderList, isFieldName, isFieldValue } from '../../headers/list.ts'
 import type { ClientLink, OpenExchange, Reply, Tunnel } from '../../pipeline/contract.ts'
-import { bugReply, failureReply } from '../../reply.ts'
+import { failureReply } from '../../reply.ts'
 import { mayUpgrade } from '../../upgrade/candidate.ts'
 import { DuplexEnd } from '../../upgrade/duplex.ts'
 import { switchingFields } from '../../upgrade/websocket.ts'
@@ -102,13 +102,14 @@ class UpgradeLink implements ClientLink, Link1 {
     // A client that leaves is only noticed by reading.
     socket.on('data', this.#hold)
     socket.on('end', this.#leave)
-    const reply = this.#exchange.run()
-    if (reply instanceof Promise) {
-      reply.then(
-        made => this.#send(made),
-        cause => this.#send(bugReply(cause)),
-      )
-    } else this.#send(reply)
+    const fail = (cause: unknown): void => this.#answer(() => thrown(cause))
+    try {
+      const reply = this.#exchange.run()
+      if (reply instanceof Promise) reply.then(made => this.#send(made)).catch(fail)
+      else this.#send(reply)
+    } catch (cause) {
+      fail(cause)
+    }
   }
 
   inform(status: number, headers: HeaderList): void {
@@ -136,9 +137,9 @@ class UpgradeLink implements ClientLink, Link1 {
 
   #send(reply: Reply): void {
     if (this.#over) return discardBody(reply.body, gone('reply-body'))
-    const { body } = reply
-    if (body !== null && 'splice' in body) this.#join(reply, body)
-    else this.#answer(reply)
+    const tunnel = tunnelOf(reply)
+    if (tunnel) this.#join(reply, tunnel)
+    else this.#answer(() => reply)
   }
 
   #join(reply: Reply, tunnel: Tunnel): void {
@@ -147,7 +148,7 @@ class UpgradeLink implements ClientLink, Link1 {
     if (!areLegal(fields)) {
       const error = new ProxyError({ source: 'upstream', phase: 'reply-head', code: 'bad-reply' })
       discardBody(tunnel, error)
-      return this.#answer(failureReply(error))
+      return this.#answer(() => failureReply(error))
     }
     const socket = this.#release()
     const near = new DuplexEnd(socket, 'client')
@@ -160,7 +161,8 @@ class UpgradeLink implements ClientLink, Link1 {
   }
 
   /** Any other answer: an exchange of plain HTTP, the last one of its connection. */
-  #answer(reply: Reply): void {
+  #answer(reply: () => Reply): void {
+    if (this.#over) return
     const early = this.#early.length > 0
     const socket = this.#release()
     this.#over = true
@@ -202,10 +204,21 @@ class UpgradeLink implements ClientLink, Link1 {
 /** Silence after which TCP itself asks whether a tunnel's peer is there, in ms. */
 const KEEP_ALIVE = 30_000
 
-/** An exchange whose reply is known. */
-export function answered(exchange: OpenExchange, reply: Reply): OpenExchange {
+/** The tunnel of a reply, which may be no reply at all: the link of the answer judges that. */
+export function tunnelOf(reply: Reply): Tunnel | null {
+  const body = (reply as Partial<Reply> | null | undefined)?.body
+  return typeof body === 'object' && body !== null && 'splice' in body ? body : null
+}
+
+/** For an exchange that has thrown. */
+export function thrown(cause: unknown): never {
+  throw cause
+}
+
+/** An exchange whose reply is known, or whose fault. */
+export function answered(exchange: OpenExchange, reply: () => Reply): OpenExchange {
   return {
-    run: () => reply,
+    run: reply,
     abort: error => exchange.abort(error),
     done: (status, bytesSent, error) => exchange.done(status, bytesSent, error),
     outcome: exchange.outcome,

@@ -3,7 +3,7 @@ import { constants, type ServerHttp2Stream } from 'node:http2'
 import { ProxyError } from '../../errors.ts'
 import type { HeaderList } from '../../headers/list.ts'
 import type { ClientLink, OpenExchange, Reply, Tunnel } from '../../pipeline/contract.ts'
-import { bugReply, failureReply } from '../../reply.ts'
+import { failureReply } from '../../reply.ts'
 import { DuplexEnd } from '../../upgrade/duplex.ts'
 import { assertInterim, discardBody, gone } from '../fit-reply.ts'
 import { fieldsOf } from './fields2.ts'
@@ -11,7 +11,7 @@ import { Http2Link } from './link2.ts'
 import { RequestBody } from './request-body.ts'
 import type { Serving } from './serving.ts'
 import type { StreamSet } from './stream-set.ts'
-import { answered } from './upgrade1.ts'
+import { answered, thrown, tunnelOf } from './upgrade1.ts'
 
 /** Made with the stream, over with the tunnel or when the answer has another link. */
 export class ConnectLink implements ClientLink {
@@ -41,13 +41,14 @@ export class ConnectLink implements ClientLink {
     this.#links.add(this)
     this.#stream.on('error', () => {})
     this.#stream.on('close', () => this.closed())
-    const reply = exchange.run()
-    if (reply instanceof Promise) {
-      reply.then(
-        made => this.#send(made),
-        cause => this.#send(bugReply(cause)),
-      )
-    } else this.#send(reply)
+    const fail = (cause: unknown): void => this.#answer(() => thrown(cause))
+    try {
+      const reply = exchange.run()
+      if (reply instanceof Promise) reply.then(made => this.#send(made)).catch(fail)
+      else this.#send(reply)
+    } catch (cause) {
+      fail(cause)
+    }
   }
 
   inform(status: number, headers: HeaderList): void {
@@ -76,13 +77,14 @@ export class ConnectLink implements ClientLink {
   #send(reply: Reply): void {
     const stream = this.#stream
     if (this.#over || stream.destroyed || stream.closed) return discardBody(reply.body, gone('reply-body'))
-    const { body } = reply
-    if (body !== null && 'splice' in body) this.#join(reply, body)
+    const tunnel = tunnelOf(reply)
+    if (tunnel) this.#join(reply, tunnel)
     // Any 2xx would say that the tunnel is open (RFC 9110, 9.3.6).
-    else if (reply.status >= 200 && reply.status < 300) {
-      discardBody(body, gone('reply-body'))
-      this.#answer(failureReply(new ProxyError({ source: 'client', phase: 'head', code: 'not-implemented' })))
-    } else this.#answer(reply)
+    else if (reply?.status >= 200 && reply.status < 300) {
+      discardBody(reply.body, gone('reply-body'))
+      const error = new ProxyError({ source: 'client', phase: 'head', code: 'not-implemented' })
+      this.#answer(() => failureReply(error))
+    } else this.#answer(() => reply)
   }
 
   #join(reply: Reply, tunnel: Tunnel): void {
@@ -97,7 +99,7 @@ export class ConnectLink implements ClientLink {
       const error = new ProxyError({ source: 'upstream', phase: 'reply-head', code: 'bad-reply', cause })
       discardBody(tunnel, error)
       if (stream.headersSent) stream.close(constants.NGHTTP2_INTERNAL_ERROR)
-      else this.#answer(failureReply(error))
+      else this.#answer(() => failureReply(error))
       return
     }
     const near = new DuplexEnd(stream, 'client')
@@ -106,7 +108,8 @@ export class ConnectLink implements ClientLink {
     near.feeder = tunnel.splice(near, near)
   }
 
-  #answer(reply: Reply): void {
+  #answer(reply: () => Reply): void {
+    if (this.#over) return
     this.#over = true
     this.#links.delete(this)
     const stream = this.#stream

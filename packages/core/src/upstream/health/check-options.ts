@@ -1,9 +1,19 @@
 /** Checks the options of health and fills in the defaults. */
-import { assertMilliseconds, assertWhole } from '../../config/check.ts'
+import {
+  milliseconds,
+  needed,
+  oneOf,
+  type Rule,
+  readOptions,
+  something,
+  type Table,
+  whole,
+} from '../../config/check.ts'
 import type { ConfigFault } from '../../errors.ts'
+import { normaliseAuthority } from '../../headers/authority.ts'
 import { readTarget } from '../../headers/target.ts'
-import { checkHost, onlyKnown } from '../check-options.ts'
 import type { CheckOptions, PassiveOptions, UpstreamHealthOptions } from '../options.ts'
+import { object, statuses } from '../rules.ts'
 import type { HealthSettings } from './target-health.ts'
 
 /** Everything about the health of a group. */
@@ -25,22 +35,88 @@ export interface CheckSettings {
   readonly expects: (status: number) => boolean
 }
 
+const isObject = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const HEALTH: Table<UpstreamHealthOptions> = {
+  check: something('a path or options', value => typeof value === 'string' || isObject(value)),
+  passive: something('true, false or options', value => typeof value === 'boolean' || isObject(value)),
+  panic: something(
+    'a share from 0 to 1, or false',
+    value => value === false || (typeof value === 'number' && value >= 0 && value <= 1),
+  ),
+}
+
+const CHECK: Table<CheckOptions> = {
+  path: something(
+    'a path',
+    value =>
+      typeof value === 'string' && value.startsWith('/') && typeof readTarget('GET', value) === 'object',
+    "Write for example '/healthz'.",
+  ),
+  method: oneOf('GET', 'HEAD'),
+  host: something(
+    'host[:port]',
+    value => typeof value === 'string' && normaliseAuthority(value, 'http') !== null,
+    'Write the name that the server expects.',
+  ),
+  interval: milliseconds(1),
+  timeout: milliseconds(1),
+  rise: whole(1, 1000),
+  fall: whole(1, 1000),
+  initial: oneOf('up', 'down'),
+  status: something('a status from 200 to 599, or an array of them', value => {
+    const list = [value].flat() as number[]
+    return list.length > 0 && list.every(one => Number.isInteger(one) && one >= 200 && one <= 599)
+  }),
+}
+
+/** A number in an open or half-open range. */
+function share(what: string, test: (value: number) => boolean): Rule {
+  return something(what, value => typeof value === 'number' && test(value))
+}
+
+const PASSIVE: Table<PassiveOptions> = {
+  consecutive: something(
+    'a whole number from 1 to 1000, or false',
+    value =>
+      value === false || (Number.isInteger(value) && (value as number) >= 1 && (value as number) <= 1000),
+  ),
+  errorRate: object,
+  slow: object,
+  statuses,
+  backoff: milliseconds(1),
+  maxBackoff: milliseconds(1),
+  probes: whole(1, 1000),
+  successes: whole(1, 1000),
+}
+
+type ErrorRate = NonNullable<PassiveOptions['errorRate']>
+const ERROR_RATE: Table<ErrorRate> = {
+  share: needed(share('a share above 0, up to 1', value => value > 0 && value <= 1)),
+  window: milliseconds(10),
+  atLeast: whole(1, 1_000_000),
+}
+
+type Slow = NonNullable<PassiveOptions['slow']>
+const SLOW: Table<Slow> = {
+  factor: needed(share('a factor above 1', value => value > 1 && value < 1e6)),
+  atLeast: milliseconds(0),
+  requests: whole(1, 1_000_000),
+}
+
+/** Settings of a group's health. */
 export function checkHealth(
   options: UpstreamHealthOptions | undefined,
   place: string,
   faults: ConfigFault[],
 ): GroupHealthSettings {
   const here = `${place}.health`
-  const given = options ?? {}
-  onlyKnown(here, given, ['check', 'passive', 'panic'], faults)
-  const { check, passive = true, panic = 0 } = given
-  if (panic !== false && !(typeof panic === 'number' && panic >= 0 && panic <= 1)) {
-    faults.push({
-      place: `${here}.panic`,
-      problem: `${String(panic)} is not from 0 to 1`,
-      fix: 'Choose a share, or false.',
-    })
-  }
+  const {
+    check,
+    passive = true,
+    panic = 0,
+  } = readOptions<UpstreamHealthOptions>(here, options, HEALTH, faults)
   const active =
     check === undefined
       ? null
@@ -54,107 +130,54 @@ export function checkHealth(
   }
 }
 
-const ACTIVE = ['path', 'method', 'host', 'interval', 'timeout', 'rise', 'fall', 'initial', 'status']
-
 function checkActive(
-  options: CheckOptions,
+  given: CheckOptions,
   place: string,
   faults: ConfigFault[],
 ): { settings: CheckSettings; thresholds: HealthSettings['checks'] } {
-  const here = `${place}.check`
-  onlyKnown(here, options, ACTIVE, faults)
-  const { path = '/', method = 'GET', host, initial = 'up', status } = options
-  if (typeof path !== 'string' || !path.startsWith('/') || typeof readTarget('GET', path) === 'string') {
-    faults.push({ place: `${here}.path`, problem: 'it is no path', fix: "Write for example '/healthz'." })
-  }
-  if (method !== 'GET' && method !== 'HEAD') {
-    faults.push({
-      place: `${here}.method`,
-      problem: 'it is neither GET nor HEAD',
-      fix: 'Choose one of them.',
-    })
-  }
-  if (initial !== 'up' && initial !== 'down') {
-    faults.push({ place: `${here}.initial`, problem: 'it is unknown', fix: "Write 'up' or 'down'." })
-  }
-  checkHost(`${here}.host`, host, faults)
+  const options = readOptions<CheckOptions>(`${place}.check`, given, CHECK, faults)
+  const { path = '/', method = 'GET', host = null, interval = 10_000, timeout = 2000, status } = options
+  const { rise = 2, fall = 3, initial = 'up' } = options
   const wanted = status === undefined ? null : new Set([status].flat())
-  for (const one of wanted ?? []) assertWhole(`${here}.status`, one, 200, 599, faults)
+  const expects = (one: number): boolean => (wanted === null ? one >= 200 && one < 300 : wanted.has(one))
   return {
-    settings: {
-      path,
-      method,
-      host: host ?? null,
-      interval: assertMilliseconds(`${here}.interval`, options.interval ?? 10_000, 1, faults),
-      timeout: assertMilliseconds(`${here}.timeout`, options.timeout ?? 2000, 1, faults),
-      expects: wanted === null ? one => one >= 200 && one < 300 : one => wanted.has(one),
-    },
-    thresholds: {
-      rise: assertWhole(`${here}.rise`, options.rise ?? 2, 1, 1000, faults),
-      fall: assertWhole(`${here}.fall`, options.fall ?? 3, 1, 1000, faults),
-      initiallyUp: initial === 'up',
-    },
+    settings: { path, method, host, interval, timeout, expects },
+    thresholds: { rise, fall, initiallyUp: initial === 'up' },
   }
 }
 
-const PASSIVE = [
-  ...['consecutive', 'errorRate', 'slow', 'statuses', 'backoff', 'maxBackoff', 'probes', 'successes'],
-]
-
 function checkPassive(
-  options: PassiveOptions,
+  given: PassiveOptions,
   place: string,
   faults: ConfigFault[],
 ): HealthSettings['passive'] {
   const here = `${place}.passive`
-  onlyKnown(here, options, PASSIVE, faults)
-  const { consecutive = 5, errorRate, slow, statuses = [502, 503, 504] } = options
-  const share = (name: string, value: number, test: boolean, fix: string): void => {
-    if (!test) faults.push({ place: `${here}.${name}`, problem: `${String(value)} cannot work`, fix })
+  const options = readOptions<PassiveOptions>(here, given, PASSIVE, faults)
+  const { consecutive = 5, errorRate, slow, backoff = 5000, probes = 1, successes = 2 } = options
+  const { statuses: bad = [502, 503, 504], maxBackoff = Math.max(60_000, backoff) } = options
+  if (maxBackoff < backoff) {
+    const fix = 'Choose a longer time, or a shorter backoff.'
+    faults.push({ place: `${here}.maxBackoff`, problem: `${maxBackoff} is less than the backoff`, fix })
   }
-  if (errorRate) {
-    onlyKnown(`${here}.errorRate`, errorRate, ['share', 'window', 'atLeast'], faults)
-    share(
-      'errorRate.share',
-      errorRate.share,
-      errorRate.share > 0 && errorRate.share <= 1,
-      'Choose above 0, up to 1.',
-    )
-  }
-  if (slow) {
-    onlyKnown(`${here}.slow`, slow, ['factor', 'atLeast', 'requests'], faults)
-    share('slow.factor', slow.factor, slow.factor > 1 && slow.factor < 1e6, 'Choose above 1.')
-  }
-  for (const one of statuses) assertWhole(`${here}.statuses`, one, 400, 599, faults)
-  const first = assertMilliseconds(`${here}.backoff`, options.backoff ?? 5000, 1, faults)
   return {
-    consecutive:
-      consecutive === false ? null : assertWhole(`${here}.consecutive`, consecutive, 1, 1000, faults),
-    errorRate: errorRate
-      ? {
-          share: errorRate.share,
-          window: assertMilliseconds(`${here}.errorRate.window`, errorRate.window ?? 10_000, 10, faults),
-          atLeast: assertWhole(`${here}.errorRate.atLeast`, errorRate.atLeast ?? 20, 1, 1_000_000, faults),
-        }
-      : null,
-    slow: slow
-      ? {
-          factor: slow.factor,
-          atLeast: assertMilliseconds(`${here}.slow.atLeast`, slow.atLeast ?? 100, 0, faults),
-          requests: assertWhole(`${here}.slow.requests`, slow.requests ?? 20, 1, 1_000_000, faults),
-        }
-      : null,
-    statuses: new Set(statuses),
-    breaker: {
-      backoff: first,
-      maxBackoff: assertMilliseconds(
-        `${here}.maxBackoff`,
-        options.maxBackoff ?? Math.max(60_000, first),
-        first,
-        faults,
-      ),
-      probes: assertWhole(`${here}.probes`, options.probes ?? 1, 1, 1000, faults),
-      successes: assertWhole(`${here}.successes`, options.successes ?? 2, 1, 1000, faults),
-    },
+    consecutive: consecutive === false ? null : consecutive,
+    errorRate: errorRate ? checkErrorRate(errorRate, `${here}.errorRate`, faults) : null,
+    slow: slow ? checkSlow(slow, `${here}.slow`, faults) : null,
+    statuses: new Set(bad),
+    breaker: { backoff, maxBackoff, probes, successes },
   }
+}
+
+function checkErrorRate(given: ErrorRate, place: string, faults: ConfigFault[]): Required<ErrorRate> {
+  const {
+    share: of = 1,
+    window = 10_000,
+    atLeast = 20,
+  } = readOptions<ErrorRate>(place, given, ERROR_RATE, faults)
+  return { share: of, window, atLeast }
+}
+
+function checkSlow(given: Slow, place: string, faults: ConfigFault[]): Required<Slow> {
+  const { factor = 2, atLeast = 100, requests = 20 } = readOptions<Slow>(place, given, SLOW, faults)
+  return { factor, atLeast, requests }
 }

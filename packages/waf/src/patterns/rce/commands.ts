@@ -29,13 +29,16 @@ const folders: Token = maybe(
   maybe(run('a-z0-9._-', 0, 16), '/'),
   maybe(run('a-z0-9._-', 0, 16), '/'),
 )
+/** Not the fence of a code block in Markdown, with the name of its language: ```` ```bash ````. */
+const tick: Token = [not([border, '``']), '`']
+const line: Token = [not([border, '```', run('a-z0-9', 0, 12)]), any('\n', '\r')]
 /**
  * What separates commands, with what may stand around it. `&` and `|` with a space on both sides stand between words, too, so
  * they count only behind something that is no word.
  */
 const separator: Token = any(
-  [any('&&', ';', '||', '$(', '`', '\n', '\r', '<(', '>('), run(' \t{(', 0, 4)],
-  [any('$(', '`', '\n', '\r'), run(' \t', 0, 4)],
+  [any('&&', ';', '||', '$(', tick, line, '<(', '>('), run(' \t{(', 0, 4)],
+  [any('$(', tick, line), run(' \t', 0, 4)],
   [any('|', '&'), run('{(', 0, 2)],
   [any(border, run('^a-z \t', 1)), space, any('|', '&'), run(' \t{', 0, 4)],
 )
@@ -161,7 +164,14 @@ export const rceCommands: readonly Pattern[] = [
     before: smuggled,
     after: [edge, argument],
     match: ['|bash -i', ";python -c 'x'", '& cmd /c dir', '; php -r x', 'a && powershell -enc AAAA', '| sh;'],
-    pass: ['zsh is the best!', 'bash; sh and others', 'R & node.', 'net & gross'],
+    pass: [
+      'zsh is the best!',
+      'bash; sh and others',
+      'R & node.',
+      'net & gross',
+      '```bash\n$ npm install x\n```',
+      '```bash\nnode ./example.js\n```',
+    ],
   },
   {
     id: 'rce-command-in-text',
