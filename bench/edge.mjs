@@ -6,8 +6,10 @@
  */
 import { existsSync } from 'node:fs'
 import { createServer } from 'node:http'
+import { createSecureServer } from 'node:http2'
 import { cache } from '@postern/cache'
 import { attach, baseline, pipeline, proxy, upstream } from '@postern/core'
+import { certificates, developmentCertificate } from '@postern/tls'
 import { seclang, signatures, waf } from '@postern/waf'
 import { httpOrigin, names, orUsage, parseFlags, whole } from './lib/flags.mjs'
 
@@ -22,6 +24,8 @@ const FEATURES = {
   crs: async edge => edge.use(waf(await coreRuleSet(), { maxBody: 13_107_200 })),
   // Cookies are stored as RFC 9111 has it: what the public test suite asks for. The default is stricter.
   cache: edge => edge.wrap(cache({ setCookie: 'store' })),
+  // HTTPS with HTTP/2 and HTTP/1.1, a certificate for localhost made on the spot: see the server below.
+  tls: edge => edge,
 }
 
 const usage = `usage: node bench/edge.mjs --port P --origin URL [--with NAME,NAME…]
@@ -40,8 +44,10 @@ const group = upstream({ name: 'origin', targets: [origin] })
 let pipe = pipeline()
 for (const name of features) pipe = await FEATURES[name](pipe)
 const app = pipe.handle(proxy(group))
-const server = createServer()
+const tls = features.includes('tls') ? await certificates({ pem: developmentCertificate() }) : null
+const server = tls ? createSecureServer({ ...tls.serverOptions(), allowHTTP1: true }) : createServer()
 const edge = attach(server, app)
+tls?.protect(server)
 server.on('error', error => {
   process.stderr.write(`${error.message}\n`)
   process.exit(1)
@@ -61,6 +67,7 @@ function coreRuleSet() {
 
 async function stop() {
   await edge.drain()
+  tls?.close()
   await group.close()
   process.exit(0)
 }
