@@ -9,6 +9,11 @@ export {
   type DevelopmentCertificateOptions,
   developmentCertificate,
 } from './development/certificate.ts'
+export {
+  type DevelopmentClient,
+  type DevelopmentClientOptions,
+  developmentClient,
+} from './development/client.ts'
 export type { TlsEvent, TlsLog } from './events.ts'
 export { type Front, type FrontCounts, listen } from './front/listen.ts'
 export type { ListenOptions } from './front/options.ts'
@@ -24,7 +29,7 @@ export {
   type ClientIdentityState,
   clientIdentity,
 } from './identity/client-identity.ts'
-export type { ClientAllowList, ClientPolicyOptions } from './identity/policy.ts'
+export type { ClientAllowList, ClientPolicyOptions, ClientPolicyTable } from './identity/policy.ts'
 export type { OldestVersion } from './policy/protocol.ts'
 export { type TlsFacts, tlsOf } from './server/facts.ts'
 export type { ServerOptionsOptions } from './server/options.ts'

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import type { ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { pipeline, reply } from '@postern/core'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { renewalId } from '../src/acme/schedule.ts'
 import {
   type AcmeOptions,
@@ -17,6 +17,9 @@ import {
 import { authority } from './support/authority.ts'
 import { type FakeCa, fakeCa } from './support/fake-ca.ts'
 import { folder } from './support/servers.ts'
+
+// Handshakes and keys take their time on a busy machine.
+vi.setConfig({ testTimeout: 60_000 })
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR

@@ -4,12 +4,15 @@ import { createServer as createHttps } from 'node:https'
 import type { Server as TcpServer } from 'node:net'
 import { createServer as createTls } from 'node:tls'
 import { attach, pipeline, reply } from '@postern/core'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import * as der from '../src/der/write.ts'
 import { clientIdentity, ticketKeys, tlsOf } from '../src/index.ts'
 import { extension } from '../src/x509/build.ts'
 import { authority } from './support/authority.ts'
 import { client, get1, get2, listen, secureEdge, store } from './support/servers.ts'
+
+// Handshakes and keys take their time on a busy machine.
+vi.setConfig({ testTimeout: 60_000 })
 
 const serverCa = authority('Server root')
 const [rootA, rootB] = [authority('Clients A'), authority('Clients B')]
@@ -198,6 +201,39 @@ describe('T1: a ticket opens no door that needs a certificate', () => {
   })
 })
 
+describe('policies that a function gives', () => {
+  test('change with a reload: doors open, close, and a ticket of before is worth nothing', async () => {
+    let table: object = {}
+    const { tls, events } = await store({ pem, clients: () => table as never })
+    const { port } = await secureEdge(tls, who)
+    const ask = (options: object = {}) => get1(port, 'a.test', options)
+    expect(await ask()).toBe('200 nobody false')
+    const open = await client(port, { servername: 'a.test' }, true)
+    table = clients
+    expect(await tls.reload()).toBe(true)
+    expect(await ask()).toBe('closed')
+    expect(await ask({ session: open.session! })).toBe('closed')
+    expect(await ask(pick(alice))).toBe('200 CN=alice false')
+    const known = await client(port, { servername: 'a.test', ...pick(alice) }, true)
+    table = { 'a.test': { ...clients['a.test'], allow: { fingerprints: [colons(bob)] } } }
+    expect(await tls.reload()).toBe(true)
+    expect(await ask(pick(alice))).toBe('closed')
+    expect(await ask({ ...pick(alice), session: known.session! })).toBe('closed')
+    // What cannot work changes nothing.
+    for (const wrong of [
+      { 'a.test': { mode: 'none', ca: rootA.cert } },
+      { 'a.test': { mode: 'required', ca: '' } },
+      null,
+      [],
+    ]) {
+      table = wrong as never
+      expect(await tls.reload()).toBe(false)
+      expect(await ask()).toBe('closed')
+    }
+    expect(events.filter(event => event.kind === 'reload-failed')).toHaveLength(4)
+  })
+})
+
 describe('intermediates', () => {
   const middle = rootA.intermediate('Middle')
   const dave = middle.issue({ subject: 'dave', client: true })
@@ -273,6 +309,10 @@ test('a server that was not given to protect() serves nobody when there are poli
   onTestFinished(() => void server.close())
   for (const name of ['open.test', 'a.test']) expect(await get1(port, name, pick(alice))).toBe('closed')
   await expect(client(port)).rejects.toThrow()
+  // Another server of the same store that is protected changes nothing about this one.
+  const other = await secureEdge(tls, who)
+  expect(await get1(other.port, 'a.test', pick(alice))).toBe('200 CN=alice false')
+  for (const name of ['open.test', 'a.test']) expect(await get1(port, name)).toBe('closed')
 })
 
 test('bare node:tls: `authorized` is true for a ticket without any certificate on Node 20 and 22', async () => {

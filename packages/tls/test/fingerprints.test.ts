@@ -5,9 +5,12 @@ import { createServer, type Socket } from 'node:net'
 import { PassThrough } from 'node:stream'
 import { type ConnectionOptions, connect } from 'node:tls'
 import { calculateJa3, calculateJa4, readTlsClientHello } from 'read-tls-client-hello'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { type ClientHello, ja3, ja4, parseClientHello } from '../src/index.ts'
 import { folder, listen } from './support/servers.ts'
+
+// Handshakes and keys take their time on a busy machine.
+vi.setConfig({ testTimeout: 60_000 })
 
 /** The first flight of whatever `start` makes connect. */
 async function firstFlight(start: (port: number) => void): Promise<Buffer> {

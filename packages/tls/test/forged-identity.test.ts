@@ -3,10 +3,13 @@ import { X509Certificate as X509 } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { Server as TcpServer } from 'node:net'
 import { attach, pipeline, proxy, upstream } from '@postern/core'
-import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { clientIdentity } from '../src/index.ts'
 import { authority } from './support/authority.ts'
 import { client, get1, get2, listen, secureEdge, store } from './support/servers.ts'
+
+// Handshakes and keys take their time on a busy machine.
+vi.setConfig({ testTimeout: 60_000 })
 
 const root = authority('Clients')
 const middle = root.intermediate('Middle')

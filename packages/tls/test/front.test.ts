@@ -3,11 +3,14 @@ import { connect as connectH2 } from 'node:http2'
 import { connect, createServer, type Socket } from 'node:net'
 import { createServer as createTls } from 'node:tls'
 import { type App, pipeline, reply } from '@postern/core'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { clientIdentity, type Front, fingerprints, type ListenOptions, listen, tlsOf } from '../src/index.ts'
 import { authority } from './support/authority.ts'
 import { chromeHello, splitRecords } from './support/hello.ts'
 import { client, get1, get2, listen as listenOn, restOf, store, until } from './support/servers.ts'
+
+// Handshakes and keys take their time on a busy machine.
+vi.setConfig({ testTimeout: 60_000 })
 
 const ca = authority('Root')
 const pem = [ca.issue({ names: ['a.test'] }), ca.issue({ names: ['b.test'] })]
@@ -144,6 +147,19 @@ describe('first bytes that are nothing', () => {
     await restOf(socket)
     expect(counts.malformed).toBe(1)
   })
+})
+
+test('a head that comes drop by drop is ended, in TLS and in the clear', async () => {
+  const { port } = await front({ headersTimeout: 300, requestTimeout: 600, cleartext: who })
+  const secure = async () =>
+    (await client(port, { servername: 'a.test', ALPNProtocols: ['http/1.1'] })).socket
+  for (const open of [secure, async () => raw(port)]) {
+    const socket = await open()
+    socket.write('GET / HTTP/1.1\r\nHost: a.test\r\nX-Slow: ')
+    const drip = setInterval(() => socket.write('X'), 50)
+    expect(await restOf(socket)).toMatch(/^HTTP\/1\.1 408 /)
+    clearInterval(drip)
+  }
 })
 
 describe('PROXY protocol', () => {

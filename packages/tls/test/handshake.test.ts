@@ -4,10 +4,13 @@ import { createServer as createHttps } from 'node:https'
 import { connect, type Socket, type Server as TcpServer } from 'node:net'
 import { createServer as createTls } from 'node:tls'
 import { attach, pipeline, reply } from '@postern/core'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { keyGroups } from '../src/policy/protocol.ts'
 import { authority } from './support/authority.ts'
 import { client, get1, listen, restOf, secureEdge, store, until } from './support/servers.ts'
+
+// Handshakes and keys take their time on a busy machine.
+vi.setConfig({ testTimeout: 60_000 })
 
 const pem = authority('Root').issue({ names: ['a.test'] })
 const hello = pipeline().handle(() => reply(200, 'hello'))
@@ -119,6 +122,19 @@ test('the hybrid group with ML-KEM is used where OpenSSL has it, and X25519 wher
   if (keyGroups().startsWith('X25519MLKEM768:')) expect([undefined, 'X25519MLKEM768']).toContain(info.name)
   else expect(info.name).toBe('X25519')
   await expect(client(port, { ecdhCurve: 'P-521' })).rejects.toThrow()
+})
+
+test('TLS 1.2 is not renegotiated: what was judged stays what it is', async () => {
+  const { tls } = await store({ pem, minVersion: 'TLSv1.2' })
+  const { port } = await secureEdge(tls, hello)
+  const { socket } = await client(port, { maxVersion: 'TLSv1.2', ALPNProtocols: ['http/1.1'] })
+  const outcome = await new Promise<string>(resolve => {
+    socket.removeAllListeners('error')
+    socket.on('error', () => resolve('refused'))
+    socket.on('close', () => resolve('refused'))
+    socket.renegotiate({ rejectUnauthorized: false }, error => resolve(error ? 'refused' : 'done'))
+  })
+  expect(outcome).toBe('refused')
 })
 
 test('a server without TLS is refused', async () => {

@@ -5,9 +5,12 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { connect } from 'node:tls'
 import { pipeline, reply } from '@postern/core'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { authority, type Issued } from './support/authority.ts'
 import { folder, secureEdge, store, until } from './support/servers.ts'
+
+// Handshakes and keys take their time on a busy machine.
+vi.setConfig({ testTimeout: 60_000 })
 
 const hello = pipeline().handle(() => reply(200))
 const hasOpenssl = ((): boolean => {
@@ -89,8 +92,9 @@ withOpenssl(`with openssl${hasOpenssl ? '' : ' (skipped: no openssl)'}`, () => {
   })
 
   test('an old one is not stapled any more', async () => {
+    const response = respond(a)
     let now = Date.now()
-    const { tls } = await store({ pem: { ...a, ocsp: respond(a) }, clock: () => now, tickets: false })
+    const { tls } = await store({ pem: { ...a, ocsp: response }, clock: () => now, tickets: false })
     const { port } = await secureEdge(tls, hello)
     expect(await watch(port, 'a.test')).not.toBeNull()
     now += 2 * 86_400_000

@@ -2,10 +2,13 @@
 import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pipeline, reply } from '@postern/core'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { tlsOf } from '../src/index.ts'
 import { authority } from './support/authority.ts'
 import { client, folder, get1, get2, secureEdge, store, until } from './support/servers.ts'
+
+// Handshakes and keys take their time on a busy machine.
+vi.setConfig({ testTimeout: 60_000 })
 
 const ca = authority('Test root')
 const leaf = (...names: string[]) => ca.issue({ names })

@@ -87,6 +87,8 @@ export async function listen(store: CertificateStore, app: App, options: ListenO
   if (clear !== 'refuse')
     for (const server of [inner.http1, inner.h2c]) attached.push(attach(server, clear, settings.attach))
 
+  for (const one of Object.values(inner)) boundHeads(one, settings.headersTimeout, settings.requestTimeout)
+
   const sockets = new Set<Socket>()
   const deadlines = new SocketDeadlines(settings.helloTimeout, () => counts.timedOut++)
   const server = createServer({ noDelay: true, allowHalfOpen: true }, welcome)
@@ -185,6 +187,16 @@ function serve(server: Server, socket: Socket, bytes: Buffer): void {
   socket.allowHalfOpen = (server as { allowHalfOpen?: boolean }).allowHalfOpen === true
   socket.unshift(bytes)
   server.emit('connection', socket)
+}
+
+/**
+ * Node looks for heads and requests that take too long only on servers that listen, and begins with that event. These
+ * never do: without it a client could send its head drop by drop for ever.
+ */
+function boundHeads(server: Server, headersTimeout: number, requestTimeout: number): void {
+  const connectionsCheckingInterval = Math.max(100, Math.min(30_000, headersTimeout / 2))
+  Object.assign(server, { headersTimeout, requestTimeout, connectionsCheckingInterval })
+  server.emit('listening')
 }
 
 function reset(socket: Socket): void {

@@ -28,6 +28,10 @@ export interface ListenOptions {
   relay?: RelayTable
   /** Time for the first bytes: PROXY header and whole ClientHello, in ms; default 10 000. The handshake has its own. */
   helloTimeout?: number
+  /** Time for the head of an HTTP/1.1 request, in ms; default 60 000, as Node's own. */
+  headersTimeout?: number
+  /** Time for a whole HTTP/1.1 request, in ms; default 300 000, as Node's own. */
+  requestTimeout?: number
   /** Time to reach a relay target, in ms; default 5000. */
   connectTimeout?: number
   /** Silence after which a relayed connection is closed, in ms; default 300 000. */
@@ -38,7 +42,7 @@ export interface ListenOptions {
 
 const NAMES = [
   ...['port', 'host', 'cleartext', 'redirectPort', 'gate', 'proxyProtocol', 'relay'],
-  ...['helloTimeout', 'connectTimeout', 'relayIdle', 'attach'],
+  ...['helloTimeout', 'headersTimeout', 'requestTimeout', 'connectTimeout', 'relayIdle', 'attach'],
 ]
 
 /** Options with their defaults. */
@@ -51,6 +55,8 @@ export interface ListenSettings {
   readonly proxyTrust: readonly string[]
   readonly relays: Relays
   readonly helloTimeout: number
+  readonly headersTimeout: number
+  readonly requestTimeout: number
   readonly connectTimeout: number
   readonly relayIdle: number
   readonly attach: AttachOptions
@@ -88,6 +94,8 @@ export function readListenOptions(options: ListenOptions): ListenSettings {
     proxyTrust: proxyProtocol?.trust ?? [],
     relays: new Relays(options.relay ?? {}, 'listen.relay', faults),
     helloTimeout: assertMilliseconds('listen.helloTimeout', options.helloTimeout ?? 10_000, 1, faults),
+    headersTimeout: assertMilliseconds('listen.headersTimeout', options.headersTimeout ?? 60_000, 1, faults),
+    requestTimeout: assertMilliseconds('listen.requestTimeout', options.requestTimeout ?? 300_000, 1, faults),
     connectTimeout: assertMilliseconds('listen.connectTimeout', options.connectTimeout ?? 5000, 1, faults),
     relayIdle: assertMilliseconds('listen.relayIdle', options.relayIdle ?? 300_000, 1, faults),
     attach: options.attach ?? {},

@@ -78,7 +78,10 @@ export function relay(
   client.setTimeout(idleTimeout, both)
   for (const socket of [client, upstream]) {
     socket.on('error', both)
-    socket.on('close', both)
+    // After a clean end the other side still has bytes to send; pipe() has told it to end.
+    socket.on('close', () => {
+      if (!socket.readableEnded) both()
+    })
   }
 }
 

@@ -26,6 +26,9 @@ export interface ClientPolicyOptions {
   allow?: ClientAllowList
 }
 
+/** Policies by server name. */
+export type ClientPolicyTable = Readonly<Record<string, ClientPolicyOptions>>
+
 /** A policy as the handshake uses it. */
 export interface ClientPolicy {
   /** Equal for policies that accept the same clients. */
@@ -51,8 +54,9 @@ export class ClientPolicies {
   /** The same for all servers with the same policies: no ticket crosses from one set to another. */
   readonly sessionIdContext: string
 
-  constructor(options: Readonly<Record<string, ClientPolicyOptions>>, place: string, faults: ConfigFault[]) {
-    const entries = Object.entries(options)
+  constructor(options: ClientPolicyTable, place: string, faults: ConfigFault[]) {
+    assertTable(place, options, faults)
+    const entries = Object.entries(options ?? {})
     const ids: string[] = []
     let others: ClientPolicy | null = null
     for (const [key, value] of entries) {
@@ -85,6 +89,12 @@ export class ClientPolicies {
     const dot = name.indexOf('.')
     return (dot > 0 && this.#wild.get(name.slice(dot))) || this.#others
   }
+}
+
+function assertTable(place: string, options: unknown, faults: ConfigFault[]): void {
+  if (typeof options === 'object' && options !== null && !Array.isArray(options)) return
+  const fix = "Write { 'admin.example.com': { mode: 'required', ca } }."
+  faults.push({ place, problem: `${shown(options)} is no table of policies`, fix })
 }
 
 function readPolicy(options: ClientPolicyOptions, place: string, faults: ConfigFault[]): ClientPolicy | null {

@@ -1,4 +1,5 @@
 /** Versions, cipher suites, groups and signature algorithms: one list each, for servers of today. */
+import { constants } from 'node:crypto'
 import { createSecureContext, type SecureContextOptions } from 'node:tls'
 
 /** TLS 1.3 has five suites; these three are what browsers offer (RFC 8446, B.4). The short key first: it is as safe and quicker. */
@@ -23,13 +24,16 @@ const GROUPS = ['X25519', 'P-256', 'P-384']
 /** Hybrid with ML-KEM-768 (draft-ietf-tls-ecdhe-mlkem): OpenSSL has it from 3.5. */
 const HYBRID = 'X25519MLKEM768'
 
+const NO_RENEGOTIATION =
+  (constants as { SSL_OP_NO_RENEGOTIATION?: number }).SSL_OP_NO_RENEGOTIATION ?? 0x4000_0000
+
 /** Oldest version of TLS that is spoken. */
 export type OldestVersion = 'TLSv1.2' | 'TLSv1.3'
 
 /** What does not depend on the certificate. */
 export type ProtocolOptions = Pick<
   SecureContextOptions,
-  'minVersion' | 'ciphers' | 'ecdhCurve' | 'sigalgs' | 'honorCipherOrder'
+  'minVersion' | 'ciphers' | 'ecdhCurve' | 'sigalgs' | 'honorCipherOrder' | 'secureOptions'
 >
 
 /** Groups for key exchange, in order of preference, as this OpenSSL has them. */
@@ -59,5 +63,7 @@ export function protocolOptions(minVersion: OldestVersion): ProtocolOptions {
     ecdhCurve: keyGroups(),
     sigalgs: SIGNATURES.join(':'),
     honorCipherOrder: false,
+    // A second handshake inside TLS 1.2 could show another certificate after the first was judged.
+    secureOptions: NO_RENEGOTIATION,
   }
 }

@@ -14,11 +14,16 @@ export interface ServerOptionsOptions {
 
 /** What a handshake asks of the store. */
 export interface HandshakeHooks {
-  isProtected(): boolean
+  /** True for a server that was given to `protect()`. */
+  isProtected(server: unknown): boolean
   context(name: string): SecureContext | null
   /** True when the server's own context is the right one. */
   isDefault(name: string): boolean
   has(name: string): boolean
+  /** True when there are, or may be, client policies. */
+  asks(): boolean
+  /** True for a name whose clients are asked for a certificate. */
+  asksName(name: string): boolean
 }
 
 const ACME = 'acme-tls/1'
@@ -26,6 +31,8 @@ const VALIDATION = Symbol('validation')
 
 type Handshaking = TLSSocket & {
   [VALIDATION]?: SecureContext
+  /** The server that took the connection. */
+  server?: unknown
   /** Private: asks this one client for no certificate. Where it is missing, clients are asked needlessly. */
   _handle?: { setVerifyMode?(request: boolean, reject: boolean): void }
   /** Public since Node 20.17. */
@@ -38,8 +45,8 @@ export function makeServerOptions(
   hooks: HandshakeHooks,
   { protocols = ['h2', 'http/1.1'] }: ServerOptionsOptions,
 ): TlsOptions {
-  const { policies, issuer } = settings
-  const asks = policies.size > 0
+  const { issuer } = settings
+  const asks = hooks.asks()
 
   function chooseContext(
     this: Handshaking,
@@ -48,7 +55,8 @@ export function makeServerOptions(
   ): void {
     const name = plainName(servername)
     if (this[VALIDATION]) return done(null, this[VALIDATION])
-    if (asks && !hooks.isProtected()) return done(new Error('the server was not given to protect()'))
+    if (asks && !hooks.isProtected(this.server))
+      return done(new Error('the server was not given to protect()'))
     const waiting = hooks.has(name) ? null : (issuer?.missing(name) ?? null)
     if (waiting) {
       const settle = (): void => answer(this, name, true, done)
@@ -63,7 +71,7 @@ export function makeServerOptions(
     done: (error: Error | null, context?: SecureContext) => void,
   ): void {
     // Browsers would ask their users which certificate to show.
-    if (asks && policies.find(name) === null) socket._handle?.setVerifyMode?.(false, false)
+    if (asks && !hooks.asksName(name)) socket._handle?.setVerifyMode?.(false, false)
     // Who has waited still has the server's context of before.
     if (!waited && !settings.refuseUnknown && hooks.isDefault(name)) return done(null)
     const context = hooks.context(name)
@@ -92,8 +100,7 @@ export function makeServerOptions(
     ...(issuer ? { ALPNCallback: chooseProtocol } : { ALPNProtocols: [...protocols] }),
     requestCert: asks,
     // OpenSSL refuses only where one policy holds for all; else protect() judges by name.
-    rejectUnauthorized: policies.uniform !== null,
-    sessionIdContext: policies.sessionIdContext,
+    rejectUnauthorized: settings.policies?.uniform != null,
     sessionTimeout: settings.sessionTimeout,
     handshakeTimeout: settings.handshakeTimeout,
     noDelay: true,

@@ -4,7 +4,7 @@
  */
 import type { Server as TcpServer } from 'node:net'
 import type { TLSSocket } from 'node:tls'
-import type { ClientPolicies } from '../identity/policy.ts'
+import type { ClientPolicy } from '../identity/policy.ts'
 import type { ClientJudge } from '../identity/verify.ts'
 import { ConnectionFacts, type ServesHost, setFacts } from './facts.ts'
 import { plainName, rawFactsOf, tellAddresses } from './raw.ts'
@@ -27,7 +27,7 @@ export interface TlsCounts {
 
 /** What the store lends to its servers. */
 export interface ProtectContext {
-  readonly policies: ClientPolicies
+  readonly policyOf: (name: string) => ClientPolicy | null
   readonly judge: ClientJudge
   readonly counts: TlsCounts
   readonly serves: ServesHost
@@ -55,13 +55,13 @@ export function watchHandshakes(server: TcpServer, context: ProtectContext): voi
   })
 }
 
-function admit(socket: TLSSocket, { policies, judge, counts, serves, clock }: ProtectContext): boolean {
+function admit(socket: TLSSocket, { policyOf, judge, counts, serves, clock }: ProtectContext): boolean {
   const name = plainName((socket as TLSSocket & { servername?: string | false | null }).servername)
   const raw = rawFactsOf(socket)
   if (raw?.addresses) tellAddresses(socket, raw.addresses)
   // A validation of ACME: the handshake was all of it (RFC 8737, 3).
   if (socket.alpnProtocol === 'acme-tls/1') return false
-  const { client, fault } = judge.judge(socket, policies.find(name), clock())
+  const { client, fault } = judge.judge(socket, policyOf(name), clock())
   if (fault !== null) {
     counts.refused++
     return false

@@ -11,7 +11,7 @@ import {
   shown,
 } from '../config.ts'
 import { type TlsLog, warnings } from '../events.ts'
-import { ClientPolicies, type ClientPolicyOptions } from '../identity/policy.ts'
+import { ClientPolicies, type ClientPolicyTable } from '../identity/policy.ts'
 import type { OldestVersion } from '../policy/protocol.ts'
 import { type TicketKeyProvider, ticketKeys } from '../tickets/keys.ts'
 import type { CertificateIssuer } from './issuer.ts'
@@ -52,8 +52,11 @@ export interface CertificatesOptions {
   minVersion?: OldestVersion
   /** A handshake that takes longer is closed, in ms; default 10 000. */
   handshakeTimeout?: number
-  /** Client certificates by server name: exact, `*.example.com`, or `*` for all others. */
-  clients?: Readonly<Record<string, ClientPolicyOptions>>
+  /**
+   * Client certificates by server name: exact, `*.example.com`, or `*` for all others. A function is asked at the start and
+   * at each reload, so that authorities and allow-lists change without a restart; connections that are open stay.
+   */
+  clients?: ClientPolicyTable | (() => Awaitable<ClientPolicyTable>)
   /** Keys of session tickets; default {@link ticketKeys} with a secret of this process. `false`: keys of Node, never changed. */
   tickets?: TicketKeyProvider | false
   /** Keep taking tickets of the previous key after a change, by an undocumented hook of node:tls where it is there; default false. */
@@ -100,7 +103,10 @@ export interface StoreSettings {
   readonly watch: number
   readonly minVersion: OldestVersion
   readonly handshakeTimeout: number
-  readonly policies: ClientPolicies
+  /** What is asked for policies; `null` when there are none. */
+  readonly clients: (() => Awaitable<ClientPolicyTable>) | null
+  /** Policies that never change; `null` when a function gives them. */
+  readonly policies: ClientPolicies | null
   readonly tickets: TicketKeyProvider | null
   readonly overlap: boolean
   readonly sessionTimeout: number
@@ -146,7 +152,11 @@ export function readOptions(options: CertificatesOptions): StoreSettings {
       1,
       faults,
     ),
-    policies: new ClientPolicies(options.clients ?? {}, `${place}.clients`, faults),
+    clients: typeof options.clients === 'function' ? options.clients : null,
+    policies:
+      typeof options.clients === 'function'
+        ? null
+        : new ClientPolicies(options.clients ?? {}, `${place}.clients`, faults),
     tickets: options.tickets === false ? null : (options.tickets ?? ticketKeys()),
     overlap: options.overlap === true,
     sessionTimeout: assertWhole(

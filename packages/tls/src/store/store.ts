@@ -1,7 +1,8 @@
 /** The certificate store: loads, validates, swaps at once, and lends contexts to servers. */
 import type { Server as TcpServer } from 'node:net'
 import type { SecureContext, Server, TlsOptions } from 'node:tls'
-import { ConfigError } from '@postern/core'
+import { type Awaitable, ConfigError, type ConfigFault } from '@postern/core'
+import { ClientPolicies, type ClientPolicyTable } from '../identity/policy.ts'
 import { ClientJudge } from '../identity/verify.ts'
 import { protocolOptions } from '../policy/protocol.ts'
 import { type HandshakeHooks, makeServerOptions, type ServerOptionsOptions } from '../server/options.ts'
@@ -65,7 +66,10 @@ export class Store implements CertificateStore {
     ...{ handshakes: 0, resumed: 0, identified: 0 },
     ...{ refused: 0, failed: 0, timedOut: 0 },
   }
+  /** Servers that follow new certificates and keys, until they close. */
   readonly #servers = new Set<Server>()
+  /** All that were given to `protect()`: also one that is closing shakes hands. */
+  readonly #protected = new WeakSet<object>()
   readonly #contexts: Contexts
   readonly #stapler: Stapler
   readonly #expiry: ExpiryReport
@@ -73,6 +77,7 @@ export class Store implements CertificateStore {
   readonly #tickets: TicketRotation | null
   readonly #stapling = new WeakSet<object>()
   #index: NameIndex
+  #policies: ClientPolicies
   #reloadFault: string | null = null
   #reloading: Promise<boolean> | null = null
   #watching: Watching | null = null
@@ -85,6 +90,7 @@ export class Store implements CertificateStore {
     this.#stapler = new Stapler(settings.ocsp, log, clock)
     this.#expiry = new ExpiryReport(settings.warnMs, log)
     this.#index = new NameIndex([], null, 0)
+    this.#policies = settings.policies ?? new ClientPolicies({}, '', [])
     this.#tickets = settings.tickets
       ? new TicketRotation(settings.tickets, settings.overlap, this.#servers, log, clock)
       : null
@@ -119,8 +125,14 @@ export class Store implements CertificateStore {
     const { settings } = this
     const base = makeServerOptions(settings, this.#hooks, options)
     // With client certificates only a protected server may serve: without protect() it has no certificate at all.
-    const context = settings.policies.size > 0 ? {} : this.#defaultContext()
-    return { ...base, ...context, ...(this.#tickets ? { ticketKeys: this.#tickets.current } : {}) }
+    const context = this.#hooks.asks() ? {} : this.#defaultContext()
+    const { sessionIdContext } = this.#policies
+    return {
+      ...base,
+      sessionIdContext,
+      ...context,
+      ...(this.#tickets ? { ticketKeys: this.#tickets.current } : {}),
+    }
   }
 
   protect(server: TcpServer): void {
@@ -129,10 +141,11 @@ export class Store implements CertificateStore {
       const fix = 'Pass a server of https, http2.createSecureServer or tls.'
       throw new ConfigError([{ place: 'protect(server)', problem: 'it does not speak TLS', fix }])
     }
-    if (this.#servers.has(secure)) return
-    const { policies, clock } = this.settings
+    if (this.#protected.has(secure)) return
+    this.#protected.add(secure)
+    const { clock } = this.settings
     watchHandshakes(secure, {
-      policies,
+      policyOf: name => this.#policies.find(name),
       clock,
       judge: this.#judge,
       counts: this.counts,
@@ -227,9 +240,11 @@ export class Store implements CertificateStore {
     if (settings.fallback !== null && index.fallback === null && !settings.allowEmpty) {
       throw new Error(`no certificate is for the default name ${settings.fallback}`)
     }
+    const policies = settings.clients ? await readPolicies(settings.clients) : this.#policies
     // Made now, so that a certificate that OpenSSL does not take never becomes the default.
-    if (index.fallback) this.#contexts.get(index.fallback, settings.policies.find(''))
+    if (index.fallback) this.#contexts.get(index.fallback, policies.find(''))
     this.#index = index
+    this.#policies = policies
     this.#stapler.use(all)
     for (const server of this.#servers) this.#equip(server)
     this.#expiry.look(all, settings.clock(), material => this.#isCovered(material))
@@ -256,7 +271,7 @@ export class Store implements CertificateStore {
   #equip(server: Server): void {
     server.setSecureContext({
       ...this.#defaultContext(),
-      sessionIdContext: this.settings.policies.sessionIdContext,
+      sessionIdContext: this.#policies.sessionIdContext,
       sessionTimeout: this.settings.sessionTimeout,
       // Without them, new ones at random: every ticket would die, and workers would no longer agree.
       ticketKeys: this.#tickets?.current ?? server.getTicketKeys(),
@@ -271,17 +286,20 @@ export class Store implements CertificateStore {
   }
 
   #defaultContext(): object {
-    const { policies, minVersion } = this.settings
+    const { minVersion } = this.settings
+    const policies = this.#policies
     const protocol = protocolOptions(minVersion)
     const { fallback } = this.#index
     return fallback ? contextOptions(protocol, fallback, policies.find('')) : protocol
   }
 
   readonly #hooks: HandshakeHooks = {
-    isProtected: () => this.#servers.size > 0,
+    asks: () => this.settings.clients !== null || this.#policies.size > 0,
+    asksName: name => this.#policies.find(name) !== null,
+    isProtected: server => this.#protected.has(server as object),
     context: name => this.#contextFor(name),
     isDefault: name => {
-      const { policies } = this.settings
+      const policies = this.#policies
       const material = this.#index.find(name)
       return (
         (material === null || material === this.#index.fallback) && policies.find(name) === policies.find('')
@@ -294,7 +312,7 @@ export class Store implements CertificateStore {
     const material = this.#index.find(name) ?? (this.settings.refuseUnknown ? null : this.#index.fallback)
     if (!material) return null
     try {
-      return this.#contexts.get(material, this.settings.policies.find(name))
+      return this.#contexts.get(material, this.#policies.find(name))
     } catch (error) {
       const message = `OpenSSL does not take the certificate of ${material.source}: ${(error as Error).message}`
       this.settings.log({ level: 'error', kind: 'context', message, source: material.source })
@@ -304,7 +322,7 @@ export class Store implements CertificateStore {
 
   /** The rule for HTTP/2 connection reuse (RFC 9113, 9.1.1), for HTTP/1.1 too. */
   readonly #serves = (serverName: string, host: string): boolean => {
-    const { policies } = this.settings
+    const policies = this.#policies
     if (policies.find(serverName)?.id !== policies.find(host)?.id) return false
     if (serverName === '') return true
     const own = this.#index.find(host)
@@ -312,6 +330,14 @@ export class Store implements CertificateStore {
     // A host that has no certificate here is for the router to know, not for TLS.
     return own === null || own === shown
   }
+}
+
+/** Asks the function for policies. @throws ConfigError with every fault of what it gives. */
+async function readPolicies(clients: () => Awaitable<ClientPolicyTable>): Promise<ClientPolicies> {
+  const faults: ConfigFault[] = []
+  const policies = new ClientPolicies(await clients(), 'certificates.clients()', faults)
+  if (faults.length > 0) throw new ConfigError(faults)
+  return policies
 }
 
 function publicPart({ leaf, certPem, keyPem, ocsp, id, ...certificate }: Material): Certificate {

@@ -5,6 +5,8 @@ import { OID, readExtensions, readPathLength } from './extensions.ts'
 const CLIENT_AUTH = '1.3.6.1.5.5.7.3.2'
 const ANY_USAGE = '2.5.29.37.0'
 const LONGEST_PATH = 8
+/** Signatures that are checked for one client, at most: certificates that sign each other in circles cost no more. */
+const MOST_SIGNATURES = 50
 
 /** Critical extensions that are looked at here or by node:crypto. */
 const UNDERSTOOD: ReadonlySet<string> = new Set([
@@ -41,6 +43,7 @@ export function verifyClientChain(
   if (!constrained && hasUnknown(leaf)) return refused('unknown-extension')
   const trusted = new Set(anchors.map(anchor => anchor.fingerprint256))
   const pool = [...anchors, ...extras]
+  let signatures = 0
   const path = extend([leaf])
   return path ? { path, fault: null } : refused('untrusted')
 
@@ -50,7 +53,9 @@ export function verifyClientChain(
     if (before.length === LONGEST_PATH) return null
     for (const issuer of pool) {
       if (before.some(one => one.fingerprint256 === issuer.fingerprint256)) continue
-      if (!issuer.ca || !last.checkIssued(issuer) || !last.verify(issuer.publicKey)) continue
+      if (!issuer.ca || !last.checkIssued(issuer)) continue
+      if (++signatures > MOST_SIGNATURES) return null
+      if (!last.verify(issuer.publicKey)) continue
       if (validity(issuer, now) !== null || !mayIssue(issuer, before.length - 1, constrained)) continue
       const found = extend([...before, issuer])
       if (found) return found

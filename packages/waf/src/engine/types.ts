@@ -35,6 +35,10 @@ export interface InspectRequest {
   readonly body?: Uint8Array | null
   /** True when `body` is only the beginning of what will be forwarded: its end is no fault of form. */
   readonly bodyTruncated?: boolean
+  /** Address of the client, for engines whose rules ask for it. */
+  readonly clientAddress?: string
+  /** `HTTP/1.1`, `HTTP/2.0`; for engines whose rules ask for it. */
+  readonly protocol?: string
 }
 
 /** One rule that spoke, and where. */

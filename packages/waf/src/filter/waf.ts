@@ -114,6 +114,13 @@ function requestOf({ request }: Context, body: Uint8Array | null, partial: boole
   const { raw } = request.headers
   const headers: [string, string][] = []
   for (let i = 0; i < raw.length; i += 2) headers.push([raw[i]!, raw[i + 1]!])
-  const plain = { method: request.method, target: request.target, headers, body }
+  const plain = {
+    method: request.method,
+    target: request.target,
+    headers,
+    body,
+    clientAddress: request.clientAddress,
+    protocol: `HTTP/${request.version}`,
+  }
   return partial ? { ...plain, bodyTruncated: true } : plain
 }

@@ -1,6 +1,7 @@
 /** Consistent hashing by rendezvous: each key prefers targets in an order of its own. */
 import { addressKey } from '../../net/address.ts'
 import type { Context } from '../../pipeline/contract.ts'
+import { warn } from '../warn.ts'
 import type { Balancer, Candidate } from './balancer.ts'
 import { readCookie } from './cookie.ts'
 import { hash32, mix32 } from './hash.ts'
@@ -61,7 +62,7 @@ function guarded(by: (cx: Context) => unknown, cx: Context): string | undefined 
     const key = by(cx)
     return typeof key === 'string' ? key : undefined
   } catch (cause) {
-    process.emitWarning(cause instanceof Error ? cause : String(cause), 'PosternUpstreamWarning')
+    warn('the function of a hash throws', cause)
     return undefined
   }
 }

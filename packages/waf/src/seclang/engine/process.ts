@@ -11,7 +11,7 @@ import type { RequestView } from '../variables/request.ts'
 import { runPhase } from './evaluate.ts'
 import { Entry } from './form.ts'
 import type { RuleProgram } from './program.ts'
-import { type Interruption, Transaction } from './transaction.ts'
+import { type Exempt, type Interruption, Transaction } from './transaction.ts'
 
 /** A request's head. Strings have one character a byte. */
 export interface RuleRequest {
@@ -29,8 +29,13 @@ export interface RuleRequest {
 }
 
 /** Starts a transaction and runs phase 1. */
-export function startTransaction(program: RuleProgram, request: RuleRequest): Transaction {
+export function startTransaction(
+  program: RuleProgram,
+  request: RuleRequest,
+  exempt: Exempt | null = null,
+): Transaction {
   const tx = new Transaction(program, viewOf(request, program))
+  tx.exempt = exempt
   tx.processor = processorFor(tx.request.headers)
   runPhase(tx, 1)
   return tx
