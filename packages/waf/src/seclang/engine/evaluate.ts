@@ -38,7 +38,7 @@ function matches(tx: Transaction, rule: Rule): boolean {
   const first = conditions[0]!
   // Most rules end here: no value holds what any match must hold.
   if (first.view !== -1) {
-    const union = tx.union(first.view, first.pipeline, () => read(tx, first))
+    const union = tx.union(first, () => read(tx, first))
     if (!isCandidate(union, first.pattern)) return false
   }
   tx.matched = []

@@ -5,18 +5,23 @@
  * values are not kept, and the values that were not seen for longest go first.
  */
 import QuickLRU from 'quick-lru'
-import { Entry, Form } from './form.ts'
+import { Entry, Form, type Pipeline } from './form.ts'
 
 const MAX_LENGTH = 200
-const MAX_FORMS = 2000
+const MAX_FORMS = 1000
 
 export class FormCache {
   readonly #forms = new QuickLRU<string, Form>({ maxSize: MAX_FORMS })
   readonly #operators: number
+  readonly #pipelines: readonly Pipeline[]
 
-  /** @param operators verdicts that each form keeps. */
-  constructor(operators: number) {
+  /**
+   * @param operators verdicts that each form keeps.
+   * @param pipelines those whose results the prefilter looks at.
+   */
+  constructor(operators: number, pipelines: readonly Pipeline[]) {
     this.#operators = operators
+    this.#pipelines = pipelines
   }
 
   /** The form of a value: the kept one, or a new one. */
@@ -26,6 +31,7 @@ export class FormCache {
     if (known !== undefined) return known
     const made = new Form(value)
     made.verdicts = new Uint8Array(this.#operators)
+    made.plain = this.#pipelines.every(pipeline => made.after(pipeline) === made)
     this.#forms.set(value, made)
     return made
   }

@@ -7,6 +7,8 @@ export class Form extends Subject {
   candidates: Uint32Array | null = null
   /** Verdicts of operators, for forms that outlive a request: 0 unknown, 1 no, 2 yes. */
   verdicts: Uint8Array | null = null
+  /** No pipeline that matters to the prefilter changes it. Known of kept forms alone. */
+  plain = false
   readonly #after: (Form | undefined)[] = []
 
   /** The form after a pipeline. Forms that are equal are one object, so that what is known of it is shared. */

@@ -1,6 +1,7 @@
 /** A rule set made ready to run: what is computed once for all requests. */
 import { Prefilter } from '../prefilter/prefilter.ts'
 import type { RuleSet, Step } from '../rules/model.ts'
+import type { Pipeline } from './form.ts'
 import { FormCache } from './form-cache.ts'
 import { PersistentStore } from './persistent.ts'
 
@@ -17,7 +18,7 @@ export class RuleProgram {
     this.set = set
     this.prefilter = new Prefilter(set.patterns)
     this.persistent = new PersistentStore(set.settings.collectionTimeout * 1000)
-    this.forms = new FormCache(set.operators)
+    this.forms = new FormCache(set.operators, viewPipelines(set))
     this.#markers = set.phases.map(markersOf)
   }
 
@@ -26,6 +27,12 @@ export class RuleProgram {
     const places = this.#markers[phase]!.get(marker)
     return places?.find(place => place > from) ?? this.set.phases[phase]!.length
   }
+}
+
+/** Pipelines of the conditions that the prefilter can rule out. */
+function viewPipelines({ rules }: RuleSet): Pipeline[] {
+  const viewed = rules.flatMap(({ conditions }) => conditions).filter(({ view }) => view !== -1)
+  return [...new Set(viewed.map(({ pipeline }) => pipeline))]
 }
 
 function markersOf(steps: readonly Step[]): Map<string, number[]> {

@@ -2,12 +2,12 @@
 import { emptyBody, type ParsedBody } from '../body/body.ts'
 import type { Macro, OperatorContext } from '../operators/operator.ts'
 import type { Selector, Target } from '../parse/targets.ts'
-import type { Rule } from '../rules/model.ts'
+import type { Condition, Rule } from '../rules/model.ts'
 import type { EngineMode, Settings } from '../rules/settings.ts'
 import { variableOf } from '../variables/index.ts'
 import type { RequestView } from '../variables/request.ts'
 import type { Variable } from '../variables/variable.ts'
-import { Entry, type Form, type Pipeline } from './form.ts'
+import { Entry, type Form } from './form.ts'
 import type { PersistentRecord } from './persistent.ts'
 import type { RuleProgram } from './program.ts'
 import { Removed } from './removed.ts'
@@ -84,13 +84,15 @@ export class Transaction implements OperatorContext {
   readonly #values = new Map<string, readonly Entry[]>()
   readonly #readings: (Reading | undefined)[] = []
   readonly #unions: (Uint32Array | undefined)[] = []
+  readonly #bases: (Base | undefined)[] = []
   #captured: (() => readonly (string | undefined)[]) | null = null
   #groups: readonly (string | undefined)[] = []
 
   constructor(program: RuleProgram, request: RequestView) {
     this.program = program
     this.request = request
-    this.settings = { ...program.set.settings }
+    // A copy only where something is changed.
+    this.settings = Object.create(program.set.settings) as Settings
     this.mode = this.settings.engine
     this.auditEngine = this.settings.auditEngine
   }
@@ -100,6 +102,7 @@ export class Transaction implements OperatorContext {
     for (const name of [...this.#values.keys()]) if (variableOf(name)!.late) this.#values.delete(name)
     this.#readings.length = 0
     this.#unions.length = 0
+    this.#bases.length = 0
   }
 
   /** An entry for each key of a collection, with the key as its value. */
@@ -153,25 +156,29 @@ export class Transaction implements OperatorContext {
   }
 
   /** Patterns that may match any of the values of a view. */
-  union(view: number, pipeline: Pipeline, reading: () => Reading): Uint32Array {
+  union({ view, reads, pipeline }: Condition, reading: () => Reading): Uint32Array {
     const known = this.#unions[view]
     if (known !== undefined) return known
-    const { entries } = reading()
-    let union: Uint32Array = NONE
-    let own = false
-    for (let i = 0; i < entries.length; i++) {
-      const found = this.candidates(entries[i]!.form.after(pipeline))
-      if (found.length === 0 || found === union) continue
-      if (union.length === 0) {
-        union = found
-        continue
-      }
-      if (!own) union = union.slice()
-      own = true
-      for (let word = 0; word < union.length; word++) union[word]! |= found[word]!
+    this.#bases[reads] ??= this.#base(reading().entries)
+    const { union: common, others } = this.#bases[reads]!
+    let union = common
+    for (let i = 0; i < others.length; i++) {
+      union = joined(union, this.candidates(others[i]!.after(pipeline)), union === common)
     }
     this.#unions[view] = union
     return union
+  }
+
+  /** What is the same for every pipeline, and the forms that are not. */
+  #base(entries: readonly Entry[]): Base {
+    let union = NONE
+    const others: Form[] = []
+    for (let i = 0; i < entries.length; i++) {
+      const { form } = entries[i]!
+      if (form.plain) union = joined(union, this.candidates(form), union === NONE)
+      else others.push(form)
+    }
+    return { union, others }
   }
 
   candidates(form: Form): Uint32Array {
@@ -265,4 +272,19 @@ export class Transaction implements OperatorContext {
   }
 }
 
+/** Candidates of a list of values: of all that no pipeline changes, and the rest. */
+interface Base {
+  readonly union: Uint32Array
+  readonly others: readonly Form[]
+}
+
 const NONE: Uint32Array = new Uint32Array(0)
+
+/** All bits of both. With `shared` the first belongs to somebody else and is not changed. */
+function joined(union: Uint32Array, more: Uint32Array, shared: boolean): Uint32Array {
+  if (more.length === 0) return union
+  if (union.length === 0) return more.slice()
+  const sum = shared ? union.slice() : union
+  for (let word = 0; word < sum.length; word++) sum[word]! |= more[word]!
+  return sum
+}
