@@ -18,6 +18,7 @@ describe('edge and peers', () => {
   const rows: readonly (readonly [string, ...string[]])[] = [
     ['edge.mjs'],
     ['edge.mjs', '--with', 'baseline'],
+    ['edge.mjs', '--with', 'baseline,cache'],
     ['peers/undici.mjs'],
     ['peers/http-proxy.mjs'],
     ['peers/httpxy.mjs'],
