@@ -73,7 +73,7 @@ try {
 async function open(kind, entries, draws) {
   const port = await freePort()
   const args = ['--port', `${port}`, '--kind', kind, '--entries', `${entries}`]
-  const command = [process.execPath, '--max-old-space-size=8192', program, ...args]
+  const command = [process.execPath, '--max-old-space-size=8192', '--expose-gc', program, ...args]
   const { pid, failure } = await start(pinned(0, command), 900_000)
   if (failure) throw new Error(`${kind}: ${failure}`)
   for (const [name, keys] of draws) {

@@ -154,8 +154,10 @@ export function tagsOf(headers: HeaderList): string[] {
       for (const tag of line.split(/[\s,]+/)) if (tag !== '' && tags.size < MOST_TAGS) tags.add(tag)
     }
   }
-  return [...tags]
+  return tags.size === 0 ? NO_TAGS : [...tags]
 }
+
+const NO_TAGS: string[] = []
 
 // Measured on Node 20: entry, directives, validators, arrays, map slots and the buffer's own objects.
 const ENTRY_BYTES = 1600
