@@ -8,6 +8,8 @@ export default defineConfig({
     // Tests run on the sources: no stale build can hide a fault.
     alias: [
       { find: '@postern/core/testing', replacement: source('packages/core/src/testing/index.ts') },
+      { find: /^@postern\/waf\/testing\/(\w+)$/, replacement: source('packages/waf/src/testing/$1.ts') },
+      { find: '@postern/waf/testing', replacement: source('packages/waf/src/testing/index.ts') },
       { find: '@postern/cache/testing', replacement: source('packages/cache/src/testing/index.ts') },
       { find: /^@postern\/(\w+)$/, replacement: source('packages/$1/src/index.ts') },
     ],

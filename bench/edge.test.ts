@@ -1,4 +1,6 @@
 import { spawnSync } from 'node:child_process'
+import { connect as connectH2 } from 'node:http2'
+import { get } from 'node:https'
 import { fileURLToPath } from 'node:url'
 import { afterEach, describe, expect, it } from 'vitest'
 import { freePort, start, stopAll } from './lib/children.mjs'
@@ -14,11 +16,42 @@ async function startOrigin(): Promise<string> {
   return `http://127.0.0.1:${port}`
 }
 
+it('edge.mjs --with tls speaks HTTP/2 and HTTP/1.1', async () => {
+  const origin = await startOrigin()
+  const port = await freePort()
+  const started = await start(
+    program('edge.mjs', '--with', 'tls,baseline', '--port', `${port}`, '--origin', origin),
+  )
+  expect(started.failure).toBeNull()
+  const text = await new Promise<string>((resolve, reject) => {
+    const session = connectH2(`https://localhost:${port}`, { rejectUnauthorized: false })
+    session.on('error', reject)
+    const stream = session.request({ ':path': '/' })
+    let body = ''
+    stream.on('data', chunk => {
+      body += chunk
+    })
+    stream.on('end', () => {
+      session.destroy()
+      resolve(body)
+    })
+  })
+  expect(text).toHaveLength(174)
+  const status = await new Promise(resolve => {
+    get({ port, path: '/', rejectUnauthorized: false, agent: false }, res => {
+      res.resume()
+      resolve(res.statusCode)
+    })
+  })
+  expect(status).toBe(200)
+})
+
 describe('edge and peers', () => {
   const rows: readonly (readonly [string, ...string[]])[] = [
     ['edge.mjs'],
     ['edge.mjs', '--with', 'baseline'],
     ['edge.mjs', '--with', 'baseline,cache'],
+    ['edge.mjs', '--with', 'baseline,waf-balanced,waf-aggressive'],
     ['peers/undici.mjs'],
     ['peers/http-proxy.mjs'],
     ['peers/httpxy.mjs'],
@@ -45,6 +78,18 @@ describe('edge and peers', () => {
       await expect(fetch(`http://127.0.0.1:${port}/`)).rejects.toThrow()
     })
   }
+
+  it.each(['waf-balanced', 'waf-aggressive'])('edge.mjs --with %s refuses an attack', async name => {
+    const port = await freePort()
+    const started = await start(
+      program('edge.mjs', '--with', name, '--port', `${port}`, '--origin', await startOrigin()),
+    )
+    expect(started.failure).toBeNull()
+    expect((await fetch(`http://127.0.0.1:${port}/?id=${encodeURIComponent("1' or '1'='1")}`)).status).toBe(
+      403,
+    )
+    expect((await fetch(`http://127.0.0.1:${port}/?name=O'Reilly`)).status).toBe(404)
+  })
 
   it('an origin that is gone gives 502, not a crash', async () => {
     const port = await freePort()

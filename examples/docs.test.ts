@@ -52,9 +52,12 @@ describe('links between pages', () => {
   })
 })
 
-test('the code in README.md compiles', async () => {
-  const blocks = [...text('README.md').matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(match => match[1]!)
-  expect(blocks).toHaveLength(3)
+test.each([
+  ['README.md', 3],
+  ['docs/tls.md', 5],
+])('the code in %s compiles', async (page, count) => {
+  const blocks = [...text(page).matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(match => match[1]!)
+  expect(blocks).toHaveLength(count)
   // Beside the examples, where the packages are found as a user's code finds them.
   const folder = mkdtempSync(join(root, 'examples', 'readme-'))
   try {

@@ -6,7 +6,7 @@
 import { createSecureServer } from 'node:http2'
 import { parseArgs } from 'node:util'
 import { accessLog, attach, baseline, ConfigError, pipeline, proxy, rateLimit, upstream } from '@postern/core'
-import { developmentCertificate } from '@postern/tls'
+import { certificates, developmentCertificate } from '@postern/tls'
 import { startDemoOrigin } from './demo-origin.mjs'
 
 const USAGE = `usage: npm start -- [--port 8443] [--upstream http://127.0.0.1:3000]
@@ -27,9 +27,12 @@ const edge = pipeline()
   .use(rateLimit({ perSecond: 50, burst: 100 }))
   .handle(proxy(app))
 
-const { key, cert, fingerprint256 } = developmentCertificate()
-const server = createSecureServer({ key, cert, allowHTTP1: true })
+const pem = developmentCertificate()
+// With certificates of your own: certificates({ dir: './certs' })
+const tls = await certificates({ pem })
+const server = createSecureServer({ ...tls.serverOptions(), allowHTTP1: true })
 const attached = attach(server, edge)
+tls.protect(server)
 
 server.on('error', error => fail(listenProblem(error, options.port), 1))
 // This machine only: neither the app nor its edge is meant for the network yet.
@@ -57,6 +60,7 @@ async function stop() {
   stopping = true
   console.log('\nFinishing what runs, 15 seconds at most. Ctrl-C again stops at once.')
   await attached.drain()
+  tls.close()
   demo?.close()
   await app.close()
   process.exit(0)
@@ -135,7 +139,7 @@ Postern is in front of ${demo ? `the demo origin (${target})` : target}.
   ${url}/
 
 The certificate was made a moment ago and is signed by nobody else: browsers warn, curl needs -k.
-  SHA-256 ${fingerprint256}
+  SHA-256 ${pem.fingerprint256}
 
 Try:
 ${tries}

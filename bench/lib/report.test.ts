@@ -61,7 +61,7 @@ describe('summarize', () => {
       entry('undici', [100, 1000, 200]),
       entry('postern+baseline', [121, 1210, 242]),
     ])
-    expect(rows.map(row => row.cpu)).toEqual([220, 200, 242])
+    expect(rows.map((row: { cpu: number }) => row.cpu)).toEqual([220, 200, 242])
     expect(rows[0]?.toFloor).toBeCloseTo(1.1, 9)
     expect(rows[0]?.share).toBe(0.5)
     expect(rows[1]?.edgeToIt).toBeCloseTo(1.1, 9)

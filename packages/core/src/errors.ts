@@ -22,12 +22,15 @@ export const STATUS_OF_CODE = {
   'request-timeout': 408,
   'body-too-large': 413,
   'uri-too-long': 414,
+  'method-not-allowed': 405,
+  'expectation-failed': 417,
   misdirected: 421,
   refused: 403,
   'too-early': 425,
   'too-many-requests': 429,
   'head-too-large': 431,
   'client-closed': 499,
+  'send-timeout': 499,
   internal: 500,
   'body-consumed': 500,
   'bad-forward': 500,
@@ -58,6 +61,8 @@ export interface FailureDetails {
   code: FailureCode
   /** True when nothing of the request can have been processed; default false. */
   retryable?: boolean
+  /** True when the target told that it did not process what it was sent (GOAWAY, REFUSED_STREAM); default false. */
+  unprocessed?: boolean
   cause?: unknown
   /** Default: the code in words. Never put a client's bytes or a secret here. */
   message?: string
@@ -73,6 +78,7 @@ export class ProxyError extends Error {
   readonly phase: FailurePhase
   readonly code: FailureCode
   readonly retryable: boolean
+  readonly unprocessed: boolean
 
   constructor(details: FailureDetails) {
     const limit = Error.stackTraceLimit
@@ -86,6 +92,7 @@ export class ProxyError extends Error {
     this.phase = details.phase
     this.code = details.code
     this.retryable = details.retryable ?? false
+    this.unprocessed = details.unprocessed ?? false
   }
 
   /** Status for the client; 499 means that there is nobody to answer. */

@@ -27,9 +27,13 @@ export { type RequestIdOptions, type RequestIdState, requestId } from './gates/r
 export { type SecurityHeadersOptions, securityHeaders } from './gates/security-headers.ts'
 export { type TraceContextOptions, type TraceState, traceContext } from './gates/trace-context.ts'
 export { type UriLengthOptions, uriLength } from './gates/uri-length.ts'
+export { PEER_TLS } from './headers/head.ts'
 export { HeaderList, isFieldName, isFieldValue } from './headers/list.ts'
 export { readTarget, type Target as RequestTarget, type TargetFault } from './headers/target.ts'
+export { canonicalAddress } from './net/address.ts'
+export { cidrMatcher } from './net/cidr.ts'
 export { type AccessLogOptions, accessLog } from './observe/access-log.ts'
+export { type Metrics, type MetricsOptions, type MetricsState, metrics } from './observe/metrics/metrics.ts'
 export type {
   App,
   Awaitable,
@@ -45,6 +49,7 @@ export type {
   OpenExchange,
   Outcome,
   Peer,
+  PeerTls,
   Pipeline,
   Reply,
   ReplyHead,
@@ -60,7 +65,38 @@ export { type PipelineOptions, pipeline } from './pipeline/pipeline.ts'
 export { type Subrequest, type SubrequestOptions, subrequest } from './pipeline/subrequest.ts'
 export type { ForwardedMode } from './proxy/forwarded.ts'
 export { type ProxyOptions, proxy } from './proxy/proxy.ts'
+export type { RetryOptions } from './proxy/retry-options.ts'
 export { type ReplyOptions, refuse, reply } from './reply.ts'
+export {
+  type EditHeadersOptions,
+  editReplyHeaders,
+  editRequestHeaders,
+  type FieldValue,
+} from './rewrite/edit-headers.ts'
+export { type RewriteCookiesOptions, rewriteCookies } from './rewrite/rewrite-cookies.ts'
+export { type RewriteLocationOptions, rewriteLocation } from './rewrite/rewrite-location.ts'
+export { addPrefix, rewritePath, stripPrefix } from './rewrite/rewrite-path.ts'
+export { addQuery, removeQuery } from './rewrite/rewrite-query.ts'
+export type { PathReading } from './router/readings.ts'
 export { type Attached, type AttachOptions, attach } from './transport/node/attach.ts'
 export { type HandlerOptions, type NodeHandler, toHandler } from './transport/node/handler.ts'
-export { type Target, type Upstream, type UpstreamOptions, upstream } from './upstream/upstream.ts'
+export type { Http2Limits } from './transport/node/hardening.ts'
+export { type NodeUpgradeHandler, toUpgradeHandler } from './transport/node/upgrade.ts'
+export type { HashKey } from './upstream/balance/consistent-hash.ts'
+export type { ResolvedAddress, Resolver } from './upstream/dns/resolver.ts'
+export type { ChangeReason, GroupEvent, GroupStats, TargetState, TargetStats } from './upstream/events.ts'
+export type {
+  Balance,
+  CheckOptions,
+  DnsOptions,
+  Http2UpstreamOptions,
+  PassiveOptions,
+  TlsOptions,
+  UpstreamHealthOptions,
+  UpstreamOptions,
+} from './upstream/options.ts'
+export type { UpstreamProtocol } from './upstream/protocol.ts'
+export type { StickyOptions } from './upstream/sticky.ts'
+export type { Target } from './upstream/target.ts'
+export type { TargetOptions } from './upstream/target-url.ts'
+export { type Upstream, upstream } from './upstream/upstream.ts'

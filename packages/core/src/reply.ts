@@ -14,13 +14,17 @@ export interface ReplyOptions {
 }
 
 /**
- * A reply with a text body (or none). `Content-Type` is `text/plain; charset=utf-8` unless given.
+ * A reply with a text body (or none). `Content-Type` is `text/plain; charset=utf-8` unless given. A body for 204, 205 or
+ * 304 is dropped: those have none (RFC 9110, 6.4.1).
  * @example reply(404, 'nothing here\n')
  */
 export function reply(status: number, body?: string | Uint8Array | null, options: ReplyOptions = {}): Reply {
   const { headers: given } = options
   const headers = given instanceof HeaderList ? given : given ? HeaderList.from(given) : new HeaderList()
-  const bytes = typeof body === 'string' ? encoder.encode(body) : (body ?? null)
+  // These have no content, whatever is given (RFC 9110, 15.3.5, 15.3.6, 15.4.5); 205 says so with a length.
+  const bodiless = status === 204 || status === 205 || status === 304
+  if (status === 205 && !headers.has('content-length')) headers.raw.push('Content-Length', '0')
+  const bytes = bodiless ? null : typeof body === 'string' ? encoder.encode(body) : (body ?? null)
   if (bytes !== null) {
     if (typeof body === 'string' && !headers.has('content-type')) {
       headers.raw.push('Content-Type', 'text/plain; charset=utf-8')
@@ -46,9 +50,15 @@ export function refuse(
   return reply(status, `${status} ${reason.replaceAll('-', ' ')}\n`, { headers, reason })
 }
 
+/** What some statuses have to say (RFC 9110, 10.2.1, 10.2.3). */
+const FIELDS_OF_STATUS: Readonly<Record<number, Readonly<Record<string, string>>>> = {
+  405: { Allow: 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS' },
+  503: { 'Retry-After': '1' },
+}
+
 /** The reply that stands for a failure. The body tells the code and nothing that only the operator should know. */
 export function failureReply(error: ProxyError): Reply {
-  const made = refuse(error.status, error.code, error.status === 503 ? { 'Retry-After': 1 } : {})
+  const made = refuse(error.status, error.code, FIELDS_OF_STATUS[error.status])
   made.error = error
   return made
 }

@@ -1,7 +1,8 @@
 /** B071: a server that ends takes nothing new, finishes what runs, and is gone in time. */
+import { connect } from 'node:net'
 import { describe, expect, it } from 'vitest'
-import { pipeline, proxy, reply } from '../src/index.ts'
-import { openSocket, request2, session2 } from './support/clients.ts'
+import { ConfigError, pipeline, proxy, reply } from '../src/index.ts'
+import { openSocket, openTls, request2, session2 } from './support/clients.ts'
 import { edge, type Kind, origin, rawOrigin, testUpstream, until } from './support/servers.ts'
 
 async function slowEdge(kind: Kind) {
@@ -115,4 +116,116 @@ describe.each(['h2', 'h2c'] as const)('HTTP/2 (%s)', kind => {
     await attached.drain(50)
     await running
   })
+})
+
+describe('the limit', () => {
+  it.each([Number.NaN, -1, Number.NEGATIVE_INFINITY, '5' as never])(
+    '%s is refused, and nothing is drained',
+    async limit => {
+      const { attached } = await slowEdge('http')
+      expect(() => attached.drain(limit)).toThrow(ConfigError)
+      expect(attached.draining).toBe(false)
+    },
+  )
+
+  it.each([Number.POSITIVE_INFINITY, 1e12])('%s cuts nothing', async limit => {
+    const { port, attached, up } = await slowEdge('http')
+    const socket = openSocket(port)
+    let got = ''
+    socket.on('data', chunk => {
+      got += chunk
+    })
+    socket.write('GET /slow HTTP/1.1\r\nHost: a.test\r\n\r\n')
+    await until('the request', () => up.seen.length === 1)
+    await attached.drain(limit)
+    expect(got).toMatch(/done$/)
+  })
+})
+
+describe('connections without a request', () => {
+  it.each(['http', 'https', 'h2', 'h2c'] as const)('do not hold it up (%s)', async kind => {
+    const { port, attached, server } = await slowEdge(kind)
+    const silent = [openSocket(port)]
+    if (kind === 'https' || kind === 'h2') silent.push(await openTls(port))
+    if (kind === 'h2' || kind === 'h2c') session2(`${kind === 'h2' ? 'https' : 'http'}://127.0.0.1:${port}`)
+    const all = silent.length + (kind === 'h2' || kind === 'h2c' ? 1 : 0)
+    await until('the connections', () => (server as unknown as { _connections: number })._connections === all)
+    let over = false
+    // The limit of the option, 15 s, is far beyond what is waited for here.
+    void attached.drain().then(() => {
+      over = true
+    })
+    await until('the end', () => over, 6000)
+  })
+})
+
+it('under load on kept-alive connections every request is answered or finds a closed connection, none is reset', async () => {
+  const { port, attached } = await slowEdge('http')
+  const faults: string[] = []
+  const served = new Set<number>()
+  let last = 0
+  const client = (which: number): Promise<void> =>
+    new Promise(resolve => {
+      const socket = connect(port, '127.0.0.1')
+      let text = ''
+      let asked = false
+      const ask = (): void => {
+        asked = true
+        socket.write('GET /state HTTP/1.1\r\nHost: a.test\r\n\r\n')
+      }
+      socket.on('connect', ask)
+      socket.on('error', error => faults.push(String(error)))
+      socket.on('data', chunk => {
+        text += chunk
+        if (!/\r\n\r\n(?:true|false)$/.test(text)) return
+        served.add(which)
+        asked = false
+        const closes = /connection: close/i.test(text)
+        text = ''
+        if (closes) last++
+        else setTimeout(ask, 1)
+      })
+      socket.on('close', () => {
+        if (asked) faults.push('closed without an answer')
+        resolve()
+      })
+    })
+  const clients = Array.from({ length: 50 }, (_, which) => client(which))
+  await until('load on all', () => served.size === 50)
+  await attached.drain()
+  await Promise.all(clients)
+  expect(faults).toEqual([])
+  expect(last).toBe(50)
+})
+
+it('a request on its way when the drain begins is answered with Connection: close', async () => {
+  const { port, attached } = await slowEdge('http')
+  const socket = openSocket(port)
+  let got = ''
+  socket.on('data', chunk => {
+    got += chunk
+  })
+  socket.write('GET /state HTTP/1.1\r\nHost: a.test\r\n\r\n')
+  await until('the answer', () => got.includes('false'))
+  const drained = attached.drain()
+  await new Promise(resolve => setTimeout(resolve, 200))
+  socket.write('GET /state HTTP/1.1\r\nHost: a.test\r\n\r\n')
+  await until('the second answer', () => got.includes('true'))
+  expect(got).toMatch(/connection: close/i)
+  await drained
+})
+
+it('requests that were sent ahead are all answered, the last with Connection: close', async () => {
+  const { port, attached, up } = await slowEdge('http')
+  const socket = openSocket(port)
+  let got = ''
+  socket.on('data', chunk => {
+    got += chunk
+  })
+  const get = (target: string): string => `GET ${target} HTTP/1.1\r\nHost: a.test\r\n\r\n`
+  socket.write(get('/slow') + get('/state') + get('/slow'))
+  await until('the requests', () => up.seen.length === 2)
+  await attached.drain()
+  expect(got.match(/HTTP\/1\.1 200/g)).toHaveLength(3)
+  expect(got.match(/connection: close/gi)).toHaveLength(1)
 })

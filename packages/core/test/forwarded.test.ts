@@ -175,3 +175,117 @@ describe('B051: alias spellings of managed headers', () => {
     expect(up.seen).toEqual([])
   })
 })
+
+describe('what only an edge in front may tell', () => {
+  const NAMES = [
+    ...[
+      'X-Forwarded-Ssl',
+      'X-Forwarded-Scheme',
+      'X-Forwarded-Server',
+      'X-Forwarded-Prefix',
+      'X-Forwarded-Client-Cert',
+    ],
+    ...['X-Forwarded-For-Original', 'X-Forwarded-User', 'X-Forwarded', 'Forwarded-For', 'Forwarded-Host'],
+    ...[
+      'Client-IP',
+      'X-Client-IP',
+      'True-Client-IP',
+      'CF-Connecting-IP',
+      'CF-Connecting-IPv6',
+      'X-Cluster-Client-IP',
+    ],
+    ...[
+      'X-Original-URL',
+      'X-Rewrite-URL',
+      'X-Original-Host',
+      'X-Original-Forwarded-For',
+      'X-Host',
+      'X-Scheme',
+    ],
+    ...[
+      'Fastly-Client-IP',
+      'X-Envoy-External-Address',
+      'Front-End-Https',
+      'Client-Cert',
+      'X-SSL-Client-Cert',
+    ],
+  ]
+  /** Names that CGI cannot tell apart, and spellings of them. */
+  const spellings = (name: string): string[] => [
+    ...new Set([
+      name,
+      name.toLowerCase(),
+      name.toUpperCase(),
+      name.replaceAll('-', '_'),
+      name.replaceAll('-', '.'),
+      name.replace('-', '_'),
+      name.replace(/-(?=[^-]*$)/, '.'),
+    ]),
+  ]
+  const folded = (raw: readonly string[]): string[] =>
+    raw.filter((_, i) => i % 2 === 0).map(name => name.toLowerCase().replace(/[_.]/g, '-'))
+
+  it.each(NAMES)(
+    '%s of an untrusted peer, in any spelling, does not reach the origin over h1 and h2',
+    async name => {
+      const { up, port, app } = await forwarding()
+      await get1(port, '/', [
+        ...spellings(name).map(one => `${one}: evil`),
+        'X-Mine: 1',
+        'Connection: X-Nothing',
+      ])
+      const session = session2((await edge(app, 'h2c')).url)
+      const lower = [...new Set(spellings(name).map(one => one.toLowerCase()))]
+      await request2(session, Object.fromEntries([...lower.map(one => [one, 'evil']), ['x-mine', '1']]))
+      expect(up.seen).toHaveLength(2)
+      for (const { raw } of up.seen) {
+        expect(folded(raw)).toContain('x-mine')
+        expect(folded(raw)).not.toContain(name.toLowerCase())
+        expect(raw).not.toContain('evil')
+      }
+    },
+  )
+
+  it.each(NAMES)('%s of a trusted peer is passed on as it is, aliases of it are not', async name => {
+    const { up, port, app } = await forwarding({}, ['loopback'])
+    await get1(port, '/', [`${name}: a`, `${name}: b`])
+    await request2(session2((await edge(app, 'h2c')).url), {
+      [name.toLowerCase()]: 'a',
+      [name.toLowerCase().replaceAll('-', '_')]: 'evil',
+      [name.toLowerCase().replaceAll('-', '.')]: 'evil',
+    })
+    expect(fields(up.seen[0]!.raw, name.toLowerCase())).toEqual(['a', 'b'])
+    expect(fields(up.seen[1]!.raw, name.toLowerCase())).toEqual(['a'])
+    expect(up.seen[1]!.raw).not.toContain('evil')
+  })
+
+  it.each([[[]], [['loopback']]])('Proxy reaches no origin (httpoxy), trusted: %j', async trust => {
+    const { up, port, app } = await forwarding({}, trust)
+    await get1(port, '/', ['Proxy: http://evil.test', 'PROXY: http://evil.test'])
+    await request2(session2((await edge(app, 'h2c')).url), { proxy: 'http://evil.test' })
+    expect(up.seen).toHaveLength(2)
+    for (const { raw } of up.seen) expect(raw).not.toContain('http://evil.test')
+  })
+
+  it('a filter may write them', async () => {
+    const up = await origin()
+    const cert: Filter = {
+      name: 'cert',
+      onForward: (_, out) => void out.headers.set('Client-Cert', ':AA==:'),
+    }
+    const app = pipeline()
+      .use(cert)
+      .handle(proxy(testUpstream(up.url)))
+    const { port } = await edge(app)
+    await get1(port, '/', ['Client-Cert: :evil:', 'Client_Cert: :evil:'])
+    expect(fields(up.seen[0]!.raw, 'client-cert')).toEqual([':AA==:'])
+    expect(up.seen[0]!.raw).not.toContain(':evil:')
+  })
+
+  it('replies may say them', async () => {
+    const up = await origin(res => res.setHeader('X-Host', 'a').setHeader('X-Forwarded-Prefix', '/b').end())
+    const { port } = await edge(pipeline().handle(proxy(testUpstream(up.url))))
+    const { raw } = await get1(port, '/')
+    expect([field(raw, 'x-host'), field(raw, 'x-forwarded-prefix')]).toEqual(['a', '/b'])
+  })
+})

@@ -182,3 +182,76 @@ describe('B057: rules are judged on the resolved path', () => {
     expect(up.seen).toEqual([])
   })
 })
+
+describe('a gate on a route, and a fallback that proxies', () => {
+  const gated = async () => {
+    const up = await origin()
+    const app = pipeline()
+      .route('/admin', r => r.handle(() => refuse(403, 'admin')))
+      .route('/admin/*', r => r.use({ name: 'auth', onRequest: () => refuse(401, 'auth') }).handle())
+      .handle(proxy(testUpstream(up.url)))
+    const plain = await edge(app)
+    const session = session2((await edge(app, 'h2c')).url)
+    return { port: plain.port, session, up }
+  }
+
+  it.each([
+    '//admin/x',
+    '///admin',
+    '/%2fadmin',
+    '/%2Fadmin/x',
+    '/\\admin',
+    '/%5cadmin/x',
+    '/admin\\x',
+    '/admin;/x',
+    '/;/admin',
+    '/;x/admin/y',
+    '/admin;a=b/x',
+    '/admin;jsessionid=1',
+    '/admin%3bx/y',
+    '/admin%2fx',
+    '/x/..//admin',
+    '/admin/;/../x',
+    '/admin/%FF',
+    '/admin/x;y',
+    '/%61dmin/%C0%AF',
+  ])('nothing of %s passes it', async target => {
+    const { port, session, up } = await gated()
+    expect([400, 401, 403]).toContain((await get1(port, target)).status)
+    expect([400, 401, 403]).toContain((await request2(session, { ':path': target })).status)
+    expect(up.seen).toEqual([])
+  })
+
+  it.each([
+    '//x',
+    '/x//y/',
+    '/@scope%2fname',
+    '/api/v4/projects/group%2Fproject/issues',
+    '/a\\b',
+    '/map;lat=1;lon=2/tiles',
+    '/administrator',
+    '/x/%FF',
+    '/proxy/https://example.com/a',
+  ])('%s passes by it, byte for byte', async target => {
+    const { port, session, up } = await gated()
+    expect((await get1(port, target)).status).toBe(200)
+    expect((await request2(session, { ':path': target })).status).toBe(200)
+    expect(up.seen.map(one => one.target)).toEqual([target, target])
+  })
+
+  it('an id with an encoded slash is one parameter, beside a fallback that proxies', async () => {
+    const up = await origin()
+    const seen: string[] = []
+    const app = pipeline()
+      .route('/projects/:id/issues', r =>
+        r
+          .use({ name: 'see', onRequest: cx => void seen.push(cx.params.id) as undefined })
+          .handle(proxy(testUpstream(up.url))),
+      )
+      .handle(proxy(testUpstream(up.url)))
+    const { port } = await edge(app)
+    expect((await get1(port, '/projects/group%2Fproject/issues')).status).toBe(200)
+    expect(seen).toEqual(['group/project'])
+    expect(up.seen.map(one => one.target)).toEqual(['/projects/group%2Fproject/issues'])
+  })
+})

@@ -2,6 +2,7 @@
 import type { ProxyError } from '../errors.ts'
 import type { HeaderList } from '../headers/list.ts'
 import type { Flow, Sink, Source } from '../pipeline/contract.ts'
+import type { Own } from './guard.ts'
 
 /**
  * Reads until `wanted` bytes or the end have passed, then gives a source that tells it all again.
@@ -14,7 +15,8 @@ export function holdSource(source: Source, wanted: number): Promise<Source> {
   })
 }
 
-class Held implements Sink, Source, Flow {
+class Held implements Sink, Source, Flow, Own {
+  readonly keepsTheRules = true
   readonly length: number | null
   readonly #wanted: number
   readonly #ready: (source: Source) => void
@@ -27,6 +29,8 @@ class Held implements Sink, Source, Flow {
   #end: { trailers: HeaderList | undefined } | null = null
   #error: ProxyError | null = null
   #paused = false
+  /** The reader has had its end, or wants none. */
+  #over = false
 
   constructor(
     length: number | null,
@@ -46,6 +50,7 @@ class Held implements Sink, Source, Flow {
   }
 
   write(bytes: Uint8Array): boolean {
+    if (this.#over) return false
     if (this.#next && this.#chunks.length === 0) return this.#next.write(bytes)
     this.#chunks.push(bytes)
     this.#bytes += bytes.length
@@ -58,7 +63,11 @@ class Held implements Sink, Source, Flow {
   }
 
   end(trailers?: HeaderList): void {
-    if (this.#next && this.#chunks.length === 0) return this.#next.end(trailers)
+    if (this.#over) return
+    if (this.#next && this.#chunks.length === 0) {
+      this.#over = true
+      return this.#next.end(trailers)
+    }
     this.#end = { trailers }
     if (!this.#full) {
       this.#full = true
@@ -67,7 +76,11 @@ class Held implements Sink, Source, Flow {
   }
 
   fail(error: ProxyError): void {
-    if (this.#next) return this.#next.fail(error)
+    if (this.#over) return
+    if (this.#next) {
+      this.#stop()
+      return this.#next.fail(error)
+    }
     this.#error = error
     if (!this.#full) this.#broken(error)
   }
@@ -84,27 +97,40 @@ class Held implements Sink, Source, Flow {
   }
 
   resume(): void {
+    if (this.#over) return
     this.#paused = false
     this.#replay()
   }
 
   cancel(error: ProxyError): void {
-    this.#chunks.length = 0
+    if (this.#over) return
+    this.#stop()
     this.#flow?.cancel(error)
+  }
+
+  #stop(): void {
+    this.#over = true
+    this.#chunks.length = 0
+    this.#end = null
   }
 
   #replay(): void {
     const sink = this.#next!
     const error = this.#error
     this.#error = null
-    if (error) return sink.fail(error)
-    while (!this.#paused) {
+    if (error) {
+      this.#stop()
+      return sink.fail(error)
+    }
+    while (!this.#paused && !this.#over) {
       const chunk = this.#chunks.shift()
       if (chunk === undefined) {
         const end = this.#end
         this.#end = null
-        if (end) sink.end(end.trailers)
-        else this.#flow?.resume()
+        if (end) {
+          this.#over = true
+          sink.end(end.trailers)
+        } else this.#flow?.resume()
         return
       }
       if (!sink.write(chunk)) this.#paused = true

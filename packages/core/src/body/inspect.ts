@@ -1,8 +1,10 @@
 /** Runs the chunk hooks over a request body as it passes. */
 import { ProxyError } from '../errors.ts'
 import type { HeaderList } from '../headers/list.ts'
+import { isThenable } from '../pipeline/answer.ts'
 import type { Flow, Reply, Sink, Source, Verdict } from '../pipeline/contract.ts'
 import type { AnyContext, Hook } from '../pipeline/plan.ts'
+import type { Own } from './guard.ts'
 
 type ChunkHook = Hook<(cx: AnyContext, bytes: Uint8Array, end: boolean) => Verdict>
 
@@ -24,7 +26,8 @@ export function inspectSource(
   }
 }
 
-class Inspection implements Sink, Flow {
+class Inspection implements Sink, Flow, Own {
+  readonly keepsTheRules = true
   readonly #hooks: readonly ChunkHook[]
   readonly #cx: AnyContext
   readonly #interrupt: (reply: Reply, at: number) => void
@@ -102,10 +105,10 @@ class Inspection implements Sink, Flow {
         return true
       }
       if (verdict === undefined) continue
-      if (verdict instanceof Promise) {
+      if (isThenable(verdict)) {
         this.#waiting = true
         this.#flow?.pause()
-        verdict.then(
+        Promise.resolve(verdict).then(
           reply => this.#decided(reply, hook.at, bytes, end, trailers, i + 1),
           cause =>
             this.#break(new ProxyError({ source: 'proxy', phase: 'request-body', code: 'internal', cause })),
@@ -133,7 +136,7 @@ class Inspection implements Sink, Flow {
   ): void {
     if (this.#over) return
     this.#waiting = false
-    if (reply) return this.#refuse(reply, at)
+    if (reply !== undefined) return this.#refuse(reply, at)
     let more = this.#judge(bytes, end, trailers, next)
     while (!this.#waiting && !this.#over) {
       const queued = this.#queue.shift()

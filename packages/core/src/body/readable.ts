@@ -2,13 +2,15 @@
 import { Readable } from 'node:stream'
 import { ProxyError } from '../errors.ts'
 import type { Flow, Sink, Source } from '../pipeline/contract.ts'
+import type { Own } from './guard.ts'
 
 /** A `Readable` that gives the source's bytes. Destroying it cancels the source. */
 export function toReadable(source: Source): Readable {
   return new SourceReadable(source)
 }
 
-class SourceReadable extends Readable implements Sink {
+class SourceReadable extends Readable implements Sink, Own {
+  readonly keepsTheRules = true
   readonly #source: Source
   #flow: Flow | null = null
   #started = false

@@ -1,6 +1,7 @@
 /** Bodies that are edited on their way out. */
 import { ProxyError } from '../errors.ts'
 import type { HeaderList } from '../headers/list.ts'
+import { isThenable } from '../pipeline/answer.ts'
 import type { BodyTransform, Reply, Sink, Source } from '../pipeline/contract.ts'
 
 /** True for a body that pushes. */
@@ -70,13 +71,21 @@ class TransformSink implements Sink {
     if (!this.#failed) this.#out.fail(error)
   }
 
-  #guard(step: () => void): void {
+  #guard(step: () => unknown): void {
     try {
-      step()
+      const given = step()
+      if (given === undefined || !isThenable(given)) return
+      // Nobody waits for it: chunks would overtake one another, and a rejection would have no one to hear it.
+      Promise.resolve(given).catch(() => {})
+      this.#break(new TypeError('a transform gave a promise; chunk() and end() answer at once'))
     } catch (cause) {
-      this.#failed = true
-      this.#out.fail(transformFailed(cause))
+      this.#break(cause)
     }
+  }
+
+  #break(cause: unknown): void {
+    this.#failed = true
+    this.#out.fail(transformFailed(cause))
   }
 }
 

@@ -6,7 +6,7 @@ import { reply } from '../reply.ts'
 import { type BaselineOptions, baseline } from './baseline.ts'
 import { securityHeaders } from './security-headers.ts'
 
-const names = (filter: Filter): string[] => (filter.parts ?? []).map(part => part.name)
+const names = (filter: Pick<Filter, 'parts'>): string[] => (filter.parts ?? []).map(part => part.name)
 
 const ALL = [
   ...['health', 'security-headers', 'request-id', 'trace-context', 'uri-length', 'methods', 'header-limits'],

@@ -1,4 +1,6 @@
 /** The gates that every edge should have, with safe defaults, in one filter. */
+import { partOptions, readOptions, something, strings, type Table } from '../config/check.ts'
+import { ConfigError, type ConfigFault } from '../errors.ts'
 import type { Filter } from '../pipeline/contract.ts'
 import { type BodyLimitOptions, bodyLimit } from './body-limit.ts'
 import { bundle } from './bundle.ts'
@@ -28,6 +30,19 @@ export interface BaselineOptions {
   bodyLimit?: BodyLimitOptions | false
 }
 
+const RULES: Table<BaselineOptions> = {
+  health: partOptions,
+  securityHeaders: partOptions,
+  requestId: partOptions,
+  traceContext: partOptions,
+  uriLength: partOptions,
+  methods: partOptions,
+  headerLimits: partOptions,
+  earlyData: something('false', value => value === false, 'Write false to leave it out.'),
+  hosts: strings,
+  bodyLimit: partOptions,
+}
+
 /** State fields that a baseline with these options adds. */
 export type BaselineState<O extends BaselineOptions> = Unless<O, 'requestId', RequestIdState> &
   Unless<O, 'traceContext', TraceState>
@@ -49,7 +64,9 @@ type Unless<O, Part extends string, State> = Part extends keyof O
 export function baseline<const O extends BaselineOptions = object>(
   options: O = {} as O,
 ): Filter<object, BaselineState<O>> {
-  const given: BaselineOptions = options
+  const faults: ConfigFault[] = []
+  const given: BaselineOptions = readOptions<BaselineOptions>('baseline', options, RULES, faults)
+  if (faults.length > 0) throw new ConfigError(faults)
   const parts: Filter[] = []
   // The types of what the parts add are worked out by BaselineState.
   const add = (filter: unknown): void => void parts.push(filter as Filter)

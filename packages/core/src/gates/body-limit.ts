@@ -1,5 +1,5 @@
 /** Refuses large request bodies with 413. */
-import { assertWhole } from '../config/check.ts'
+import { readOptions, whole } from '../config/check.ts'
 import { ConfigError, type ConfigFault } from '../errors.ts'
 import type { Context, Filter, Reply } from '../pipeline/contract.ts'
 import { refuse } from '../reply.ts'
@@ -17,9 +17,9 @@ export interface BodyLimitOptions {
  * @throws ConfigError for a `max` that is no whole number of at least 0.
  */
 export function bodyLimit(options: BodyLimitOptions = {}): Filter {
-  const { max = 10 << 20 } = options
   const faults: ConfigFault[] = []
-  assertWhole('bodyLimit.max', max, 0, Number.MAX_SAFE_INTEGER, faults)
+  const table = { max: whole(0, Number.MAX_SAFE_INTEGER) }
+  const { max = 10 << 20 } = readOptions<BodyLimitOptions>('bodyLimit', options, table, faults)
   if (faults.length > 0) throw new ConfigError(faults)
 
   // Nobody else's business, and a route may have a second, narrower limit: a field that has no name.

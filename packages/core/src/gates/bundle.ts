@@ -1,4 +1,5 @@
 /** Several filters as one, with their types added up. */
+import { label, show } from '../config/check.ts'
 import { ConfigError, type ConfigFault } from '../errors.ts'
 import type { Filter } from '../pipeline/contract.ts'
 
@@ -79,14 +80,12 @@ export function bundle<const Parts extends readonly AnyFilter[]>(
   ...parts: Parts & Distinct<Parts> & InOrder<Parts>
 ): Bundle<Parts> {
   const faults: ConfigFault[] = []
-  if (typeof name !== 'string' || name === '') {
-    faults.push({ place: 'bundle()', problem: 'it has no name', fix: "Write bundle('name', …)." })
-  }
+  label.check('bundle(name)', name, faults)
   const list: readonly AnyFilter[] = parts
   for (const [index, part] of list.entries()) {
     if (typeof part !== 'object' || part === null || typeof part.name !== 'string') {
       faults.push({
-        place: `bundle ${name}`,
+        place: `bundle ${show(name)}`,
         problem: `part ${index + 1} is no filter`,
         fix: 'Call its factory.',
       })

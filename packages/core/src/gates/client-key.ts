@@ -1,6 +1,6 @@
 /** Names a client for limits. Keys of different kinds never meet, and never hold a secret in clear. */
 import { createHash } from 'node:crypto'
-import { assertWhole } from '../config/check.ts'
+import { assertWhole, type Rule, unchecked } from '../config/check.ts'
 import type { ConfigFault } from '../errors.ts'
 import { isFieldName } from '../headers/list.ts'
 import { addressKey } from '../net/address.ts'
@@ -15,6 +15,12 @@ export interface ClientKeyOptions {
   by?: 'address' | { header: string } | { apiKey: string } | ((cx: Context) => string | null)
   /** Bits of an IPv6 address that name a client, 32 to 128; default 64, what one end site gets at least (RFC 6177). */
   v6Prefix?: number
+}
+
+/** Names of these options, for the tables of gates; their values are checked by {@link clientKey}. */
+export const CLIENT_KEY_RULES: { readonly by: Rule; readonly v6Prefix: Rule } = {
+  by: unchecked,
+  v6Prefix: unchecked,
 }
 
 /** Longest value that is kept as it is. */
@@ -40,7 +46,8 @@ export function clientKey(
   // Whoever writes JavaScript may have written anything.
   const secret = typeof by === 'object' && by !== null && 'apiKey' in by
   const name = secret ? by.apiKey : (by as { header: string } | null)?.header
-  if (typeof name !== 'string' || !isFieldName(name)) {
+  const more = typeof by === 'object' && by !== null && Object.keys(by).length !== 1
+  if (typeof name !== 'string' || !isFieldName(name) || more) {
     faults.push({ place: `${place}.by`, problem: 'it names no header', fix: CHOICES })
   }
   const lower = String(name).toLowerCase()

@@ -1,9 +1,9 @@
 /** Limits how many requests run at once. */
-import { assertWhole } from '../config/check.ts'
+import { readOptions, whole } from '../config/check.ts'
 import { ConfigError, type ConfigFault } from '../errors.ts'
 import type { Context, Filter, Reply } from '../pipeline/contract.ts'
 import { refuse } from '../reply.ts'
-import { type ClientKeyOptions, clientKey } from './client-key.ts'
+import { CLIENT_KEY_RULES, type ClientKeyOptions, clientKey } from './client-key.ts'
 
 /** Options of {@link concurrencyLimit}. */
 export interface ConcurrencyLimitOptions extends ClientKeyOptions {
@@ -27,11 +27,12 @@ export interface ConcurrencyState {
  * @throws ConfigError with every fault of the options.
  */
 export function concurrencyLimit(options: ConcurrencyLimitOptions = {}): Filter<object, ConcurrencyState> {
-  const { perClient = 100, total = Number.MAX_SAFE_INTEGER } = options
   const faults: ConfigFault[] = []
-  assertWhole('concurrencyLimit.perClient', perClient, 1, Number.MAX_SAFE_INTEGER, faults)
-  assertWhole('concurrencyLimit.total', total, 1, Number.MAX_SAFE_INTEGER, faults)
-  const keyOf = clientKey(options, 'concurrencyLimit', faults)
+  const count = whole(1, Number.MAX_SAFE_INTEGER)
+  const table = { ...CLIENT_KEY_RULES, perClient: count, total: count }
+  const given = readOptions<ConcurrencyLimitOptions>('concurrencyLimit', options, table, faults)
+  const { perClient = 100, total = Number.MAX_SAFE_INTEGER } = given
+  const keyOf = clientKey(given, 'concurrencyLimit', faults)
   if (faults.length > 0) throw new ConfigError(faults)
 
   const running = new Map<string, number>()

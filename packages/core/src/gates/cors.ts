@@ -1,5 +1,5 @@
 /** Cross-origin requests from browsers (WHATWG Fetch, 3.2). */
-import { assertWhole } from '../config/check.ts'
+import { flag, needed, readOptions, show, strings, unchecked, whole } from '../config/check.ts'
 import { ConfigError, type ConfigFault } from '../errors.ts'
 import { HeaderList, isFieldName } from '../headers/list.ts'
 import type { Context, Filter, Reply, ReplyHead, RequestHead } from '../pipeline/contract.ts'
@@ -32,16 +32,17 @@ export interface CorsOptions {
  * @throws ConfigError with every fault of the options.
  */
 export function cors(options: CorsOptions): Filter {
-  const { origins, credentials = false, maxAge = 600, privateNetwork = false } = options
-  const { headers = ['Content-Type', 'Authorization'], exposedHeaders = [] } = options
-  const faults = faultsOf(options)
-  assertWhole('cors.maxAge', maxAge, 0, 86_400, faults)
+  const faults: ConfigFault[] = []
+  const given = readOptions<CorsOptions>('cors', options, RULES, faults)
+  const { origins = [], credentials = false, maxAge = 600, privateNetwork = false } = given
+  const { headers = ['Content-Type', 'Authorization'], exposedHeaders = [] } = given
+  if (given.origins !== undefined) faults.push(...faultsOf({ ...given, origins }))
   if (faults.length > 0) throw new ConfigError(faults)
 
   const everybody = origins === '*'
   const listed = Array.isArray(origins) ? new Set<string>(origins) : null
   const allowedMethods = [
-    ...new Set(['GET', 'HEAD', 'POST', ...(options.methods ?? ['PUT', 'PATCH', 'DELETE'])]),
+    ...new Set(['GET', 'HEAD', 'POST', ...(given.methods ?? ['PUT', 'PATCH', 'DELETE'])]),
   ].join(', ')
   const allowedHeaders = headers.join(', ')
   const exposed = exposedHeaders.join(', ')
@@ -115,6 +116,16 @@ function addVary(out: HeaderList): void {
   else if (!/(?:^|,)[\t ]*(?:\*|origin)[\t ]*(?:,|$)/i.test(told)) out.append('Vary', 'Origin')
 }
 
+const RULES = {
+  origins: needed(unchecked),
+  methods: strings,
+  headers: strings,
+  exposedHeaders: strings,
+  credentials: flag,
+  maxAge: whole(0, 86_400),
+  privateNetwork: flag,
+}
+
 const EVERYBODY = 'every site could act as the user'
 
 function faultsOf(options: CorsOptions): ConfigFault[] {
@@ -132,7 +143,8 @@ function faultsOf(options: CorsOptions): ConfigFault[] {
   if (Array.isArray(origins)) {
     const fix = "Write 'https://app.example.com', without a path or a slash at the end, or use a function."
     for (const origin of origins as readonly string[])
-      if (!isOrigin(origin)) add('cors.origins', `'${origin}' is no origin`, fix)
+      if (typeof origin !== 'string' || !isOrigin(origin))
+        add('cors.origins', `${show(origin)} is no origin`, fix)
   } else if (origins !== '*' && typeof origins !== 'function') {
     add('cors.origins', "it is no list, no function and not '*'", "List origins, or write '*'.")
   }

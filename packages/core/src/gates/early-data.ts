@@ -1,4 +1,6 @@
 /** Refuses what TLS early data could replay: 425. */
+import { readOptions } from '../config/check.ts'
+import { ConfigError, type ConfigFault } from '../errors.ts'
 import type { Context, Filter, Reply } from '../pipeline/contract.ts'
 import { refuse } from '../reply.ts'
 
@@ -9,8 +11,12 @@ import { refuse } from '../reply.ts'
  * Whatever the field says, and however often, it counts as `1` (RFC 8470, 5.1). It is forwarded, so that the origin
  * can decide about the safe ones. It needs no trust: whoever lies is refused.
  * @example pipeline().use(earlyData())
+ * @throws ConfigError for options: there are none.
  */
-export function earlyData(): Filter {
+export function earlyData(options?: Record<string, never>): Filter {
+  const faults: ConfigFault[] = []
+  readOptions('earlyData', options, {}, faults)
+  if (faults.length > 0) throw new ConfigError(faults)
   return { name: 'early-data', onRequest: checkEarlyData }
 }
 

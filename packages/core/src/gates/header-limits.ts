@@ -1,5 +1,5 @@
 /** Bounds number and size of a request's field lines: 431. */
-import { assertWhole } from '../config/check.ts'
+import { readOptions, whole } from '../config/check.ts'
 import { ConfigError, type ConfigFault } from '../errors.ts'
 import type { Context, Filter, Reply } from '../pipeline/contract.ts'
 import { refuse } from '../reply.ts'
@@ -26,10 +26,10 @@ export interface HeaderLimitsOptions {
  * @throws ConfigError for limits that are no whole numbers, or out of range.
  */
 export function headerLimits(options: HeaderLimitsOptions = {}): Filter {
-  const { maxCount = 64, maxBytes = 16_384 } = options
   const faults: ConfigFault[] = []
-  assertWhole('headerLimits.maxCount', maxCount, 1, 10_000, faults)
-  assertWhole('headerLimits.maxBytes', maxBytes, 64, 1 << 20, faults)
+  const table = { maxCount: whole(1, 10_000), maxBytes: whole(64, 1 << 20) }
+  const given = readOptions<HeaderLimitsOptions>('headerLimits', options, table, faults)
+  const { maxCount = 64, maxBytes = 16_384 } = given
   if (faults.length > 0) throw new ConfigError(faults)
 
   return {

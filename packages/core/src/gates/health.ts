@@ -1,4 +1,5 @@
 /** Answers what load balancers and orchestrators ask, before everything else. */
+import { callback, readOptions, show, unchecked } from '../config/check.ts'
 import { ConfigError, type ConfigFault } from '../errors.ts'
 import { readTarget } from '../headers/target.ts'
 import type { Context, Filter, Reply } from '../pipeline/contract.ts'
@@ -24,8 +25,12 @@ export interface HealthOptions {
  * @throws ConfigError for a path that is not canonical, or the same path twice.
  */
 export function health(options: HealthOptions = {}): Filter {
-  const { live = '/healthz', ready = '/readyz', isReady } = options
-  check(live, ready, isReady)
+  const faults: ConfigFault[] = []
+  const table = { live: unchecked, ready: unchecked, isReady: callback }
+  const given = readOptions<HealthOptions>('health', options, table, faults)
+  const { live = '/healthz', ready = '/readyz', isReady } = given
+  checkPaths(live, ready, faults)
+  if (faults.length > 0) throw new ConfigError(faults)
 
   return {
     name: 'health',
@@ -45,15 +50,14 @@ function ok(): Reply {
   return reply(200, 'ok', { headers: { 'Cache-Control': 'no-store' } })
 }
 
-function check(live: string | false, ready: string | false, isReady: unknown): void {
-  const faults: ConfigFault[] = []
+function checkPaths(live: string | false, ready: string | false, faults: ConfigFault[]): void {
   for (const [place, path] of Object.entries({ 'health.live': live, 'health.ready': ready })) {
     if (path === false) continue
     const target = typeof path === 'string' && path.startsWith('/') ? readTarget('GET', path) : 'bad-target'
     if (typeof target === 'string' || target.path !== path) {
       faults.push({
         place,
-        problem: `${JSON.stringify(path)} is no canonical path`,
+        problem: `${show(path)} is no canonical path`,
         fix: 'Write a path like /healthz.',
       })
     }
@@ -65,12 +69,4 @@ function check(live: string | false, ready: string | false, isReady: unknown): v
       fix: 'Choose another path.',
     })
   }
-  if (isReady !== undefined && typeof isReady !== 'function') {
-    faults.push({
-      place: 'health.isReady',
-      problem: 'it is not a function',
-      fix: 'Pass one that returns a boolean.',
-    })
-  }
-  if (faults.length > 0) throw new ConfigError(faults)
 }

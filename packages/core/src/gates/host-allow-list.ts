@@ -1,5 +1,6 @@
 /** Refuses requests for hosts that are not served here with 421. */
-import { ConfigError } from '../errors.ts'
+import { needed, readOptions, strings } from '../config/check.ts'
+import { ConfigError, type ConfigFault } from '../errors.ts'
 import { hostOf, normaliseAuthority, portOf } from '../headers/authority.ts'
 import type { Context, Filter, Reply } from '../pipeline/contract.ts'
 import { refuse } from '../reply.ts'
@@ -21,10 +22,18 @@ export interface HostAllowListOptions {
  * @throws ConfigError with every entry that is no host.
  */
 export function hostAllowList(options: HostAllowListOptions): Filter {
-  const faults = options.hosts.length === 0 ? [fault('it is empty')] : []
+  const faults: ConfigFault[] = []
+  const given = readOptions<HostAllowListOptions>(
+    'hostAllowList',
+    options,
+    { hosts: needed(strings) },
+    faults,
+  )
+  const { hosts = [] } = given
+  if (given.hosts?.length === 0) faults.push(fault('it is empty'))
   const names = new HostTable<true>()
   const withPort = new Set<string>()
-  for (const entry of options.hosts) {
+  for (const entry of hosts) {
     const wild = entry.startsWith('*.')
     const bare = normaliseAuthority(wild ? entry.slice(2) : entry, 'http')
     // Asked of the entry, because the normalised form has lost a default port.

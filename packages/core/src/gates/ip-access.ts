@@ -1,5 +1,6 @@
 /** Lets clients in by address. */
 
+import { readOptions, strings } from '../config/check.ts'
 import { ConfigError, type ConfigFault } from '../errors.ts'
 import { cidrMatcher } from '../net/cidr.ts'
 import type { Context, Filter, Reply } from '../pipeline/contract.ts'
@@ -20,12 +21,21 @@ export interface IpAccessOptions {
  * @throws ConfigError with every entry that is no address or block.
  */
 export function ipAccess(options: IpAccessOptions): Filter {
-  const { allow, deny } = options
-  if (!allow?.length && !deny?.length) {
-    const fix = 'Name at least one address.'
-    throw new ConfigError([{ place: 'ipAccess', problem: 'it allows and denies nobody', fix }])
-  }
   const faults: ConfigFault[] = []
+  const { allow, deny } = readOptions<IpAccessOptions>(
+    'ipAccess',
+    options,
+    { allow: strings, deny: strings },
+    faults,
+  )
+  if (faults.length === 0 && !allow?.length && !deny?.length) {
+    faults.push({
+      place: 'ipAccess',
+      problem: 'it allows and denies nobody',
+      fix: 'Name at least one address.',
+    })
+    throw new ConfigError(faults)
+  }
   if (allow?.length === 0) {
     const fix = 'Leave it out, or name who may come in.'
     faults.push({ place: 'ipAccess.allow', problem: 'it is empty: nobody could come in', fix })

@@ -1,4 +1,5 @@
 /** Lets through the methods on a list; others get 405. */
+import { readOptions, show, unchecked } from '../config/check.ts'
 import { ConfigError, type ConfigFault } from '../errors.ts'
 import type { Context, Filter, Reply } from '../pipeline/contract.ts'
 import { refuse } from '../reply.ts'
@@ -22,8 +23,10 @@ export interface MethodsOptions {
  * @throws ConfigError for an empty list, a name that is not in upper case, and for CONNECT.
  */
 export function methods(options: MethodsOptions = {}): Filter {
-  const { allow = USUAL } = options
-  check(allow)
+  const faults: ConfigFault[] = []
+  const { allow = USUAL } = readOptions<MethodsOptions>('methods', options, { allow: unchecked }, faults)
+  check(allow, faults)
+  if (faults.length > 0) throw new ConfigError(faults)
   const allowed = new Set(allow)
   const list = [...allowed].join(', ')
 
@@ -38,13 +41,11 @@ export function methods(options: MethodsOptions = {}): Filter {
   }
 }
 
-function check(allow: readonly string[]): void {
-  const faults: ConfigFault[] = []
+function check(allow: readonly string[], faults: ConfigFault[]): void {
   const place = 'methods.allow'
   if (!Array.isArray(allow) || allow.length === 0) {
-    throw new ConfigError([
-      { place, problem: 'no method is listed', fix: "Write for example ['GET', 'HEAD']." },
-    ])
+    faults.push({ place, problem: 'no method is listed', fix: "Write for example ['GET', 'HEAD']." })
+    return
   }
   for (const method of allow) {
     if (method === 'CONNECT') {
@@ -56,10 +57,9 @@ function check(allow: readonly string[]): void {
     } else if (typeof method !== 'string' || !NAME.test(method)) {
       faults.push({
         place,
-        problem: `${JSON.stringify(method)} is no method name in upper case`,
+        problem: `${show(method)} is no method name in upper case`,
         fix: 'Methods are case-sensitive: write GET, not get.',
       })
     }
   }
-  if (faults.length > 0) throw new ConfigError(faults)
 }

@@ -1,7 +1,7 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { ConfigError, pipeline, reply } from '../index.ts'
 import { type RateLimitOptions, rateLimit } from './rate-limit.ts'
-import type { RateLimitStore } from './rate-store.ts'
+import type { RateDecision, RateLimitStore } from './rate-store.ts'
 
 const ok = () => reply(200, 'ok')
 const still = { clock: () => 0 }
@@ -152,6 +152,60 @@ test('a store that throws lets the request pass, and is told of without its mess
   expect(warnings.filter(text => text.includes("'throws'"))).toEqual([told, told])
 })
 
+test.each([
+  ['never settles', () => new Promise<never>(() => {})],
+  [
+    'settles too late',
+    () =>
+      new Promise<RateDecision>(resolve =>
+        setTimeout(resolve, 400, { allowed: false, remaining: 0, wait: 9 }),
+      ),
+  ],
+  // biome-ignore lint/suspicious/noThenProperty: that is what is tested.
+  ['is a thenable that never settles', () => ({ then() {} }) as never],
+])('a store whose answer %s lets the request pass after storeTimeout, and is told of', async (kind, take) => {
+  const told: string[] = []
+  const warn = vi.spyOn(process, 'emitWarning').mockImplementation(text => void told.push(String(text)))
+  onTestFinished(() => warn.mockRestore())
+  const name = kind.replaceAll(' ', '-')
+  const app = pipeline()
+    .use(rateLimit({ perSecond: 1, name, store: { take }, storeTimeout: 20 }))
+    .handle(ok)
+  const answers = await Promise.all([app.inject(), app.inject(), app.inject()])
+  for (const { status, headers } of answers) expect([status, headers.has('ratelimit')]).toEqual([200, false])
+  expect(told).toEqual([`rate limit '${name}' counts nothing: its store fails (StoreTimeout)`])
+})
+
+test('the wait for a store is bounded without an option too', async () => {
+  const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => {})
+  onTestFinished(() => warn.mockRestore())
+  const store: RateLimitStore = { take: () => new Promise(() => {}) }
+  const app = pipeline()
+    .use(rateLimit({ perSecond: 1, store }))
+    .handle(ok)
+  expect((await app.inject()).status).toBe(200)
+})
+
+test.each([
+  undefined,
+  null,
+  'yes',
+  {},
+  { allowed: 'no' },
+  { allowed: false },
+  { allowed: true, remaining: 1 },
+])('a store that gives %j gives no decision: the request passes', async decision => {
+  const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => {})
+  onTestFinished(() => warn.mockRestore())
+  for (const take of [() => decision, async () => decision]) {
+    const app = pipeline()
+      .use(rateLimit({ perSecond: 1, store: { take: take as never } }))
+      .handle(ok)
+    expect((await app.inject()).status).toBe(200)
+    expect(warn).toHaveBeenCalled()
+  }
+})
+
 test('limits with different names share a store, not buckets (B059)', async () => {
   const keys: string[] = []
   const store: RateLimitStore = {
@@ -203,6 +257,8 @@ test.each([0.000001, 0.37, 1, 7, 999])('who waits for Retry-After at %d a second
 
 test('a rate that is missing or nearly nothing is one fault', () => {
   for (const perSecond of [undefined as never, 1e-300, Number.POSITIVE_INFINITY]) {
-    expect(() => rateLimit({ perSecond })).toThrow(/^rateLimit\.perSecond: .* is no number from[^\n]*$/)
+    expect(() => rateLimit({ perSecond })).toThrow(
+      /^rateLimit\.perSecond: (?:it is missing|.* is no number from)[^\n]*$/,
+    )
   }
 })

@@ -1,13 +1,25 @@
 /** Limits how many requests a client may send in a time: a token bucket each. */
-import { assertWhole } from '../config/check.ts'
+import {
+  callback,
+  flag,
+  milliseconds,
+  needed,
+  type Rule,
+  readOptions,
+  show,
+  something,
+  whole,
+} from '../config/check.ts'
 import { ConfigError, type ConfigFault } from '../errors.ts'
-import type { Awaitable, Context, Filter, Reply, ReplyHead, Verdict } from '../pipeline/contract.ts'
+import { isThenable } from '../pipeline/answer.ts'
+import type { Context, Filter, Reply, ReplyHead, Verdict } from '../pipeline/contract.ts'
 import { refuse } from '../reply.ts'
-import { type ClientKeyOptions, clientKey } from './client-key.ts'
+import { CLIENT_KEY_RULES, type ClientKeyOptions, clientKey } from './client-key.ts'
 import { memoryRateStore, type RateDecision, type RateLimitStore } from './rate-store.ts'
 
 /** Slower than this is no limit but a ban. */
 const SLOWEST = 0.000001
+const FASTEST = 1_000_000
 /** Milliseconds between two warnings about a store. */
 const WARN_EVERY = 60_000
 
@@ -27,8 +39,43 @@ export interface RateLimitOptions<Field extends string = 'rate'> extends ClientK
   maxClients?: number
   /** Where the buckets live; default in this process. Limits with different names do not share buckets in one store. */
   store?: RateLimitStore
+  /** How long the store may think, in ms; then the request passes as if the store had failed. Default 250. */
+  storeTimeout?: number
   /** Milliseconds, growing; default `performance.now`. */
   clock?: () => number
+}
+
+const perSecondRule: Rule = {
+  check(place, value, faults) {
+    if (typeof value === 'number' && value >= SLOWEST && value <= FASTEST) return
+    faults.push({
+      place,
+      problem: `${show(value)} is no number from ${SLOWEST} to ${FASTEST}`,
+      fix: 'Write requests a second.',
+    })
+  },
+}
+const nameRule: Rule = {
+  check(place, value, faults) {
+    if (typeof value === 'string' && /^[\w-]{1,64}$/.test(value) && !(value in {})) return
+    faults.push({ place, problem: 'it is not 1 to 64 letters, digits, - or _', fix: 'Rename it.' })
+  },
+}
+const RULES = {
+  ...CLIENT_KEY_RULES,
+  perSecond: needed(perSecondRule),
+  burst: whole(1, 10_000_000),
+  name: nameRule,
+  as: nameRule,
+  headers: flag,
+  maxClients: whole(1, 10_000_000),
+  store: something(
+    'a store',
+    store => typeof (store as RateLimitStore | null)?.take === 'function',
+    'Pass an object with take().',
+  ),
+  storeTimeout: milliseconds(1),
+  clock: callback,
 }
 
 /** State of the gate: what the store decided; `null` before that. */
@@ -36,43 +83,36 @@ export type RateLimitState<Field extends string> = { [K in Field]: RateDecision 
 
 /**
  * Refuses a client whose bucket is empty: 429 (RFC 6585, 4), reason `rate-limit`, with `Retry-After` in whole seconds and
- * the fields `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers). A store that fails lets the
- * request pass: a broken counter must not take the site down. A warning of the process tells it, once a minute.
+ * the fields `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers). A store that fails, or takes longer
+ * than `storeTimeout`, lets the request pass: a broken counter must not take the site down. A warning of the process tells
+ * it, once a minute.
  * @example pipeline().use(rateLimit({ perSecond: 50, burst: 100 }))
  * @throws ConfigError with every fault of the options.
  */
 export function rateLimit<const Field extends string = 'rate'>(
   options: RateLimitOptions<Field>,
 ): Filter<object, RateLimitState<Field>> {
-  const { perSecond, name = 'default', headers = true, clock = () => performance.now() } = options
-  const usable = perSecond >= SLOWEST && perSecond <= 1_000_000
-  const burst = options.burst ?? (usable ? Math.max(1, Math.ceil(perSecond)) : 1)
-  const field = options.as ?? ('rate' as Field)
   const faults: ConfigFault[] = []
-  if (!usable) {
-    const problem = `${String(perSecond)} is no number from ${SLOWEST} to 1000000`
-    faults.push({ place: 'rateLimit.perSecond', problem, fix: 'Write requests a second.' })
-  }
-  assertWhole('rateLimit.burst', burst, 1, 10_000_000, faults)
-  const maxClients = assertWhole('rateLimit.maxClients', options.maxClients ?? 100_000, 1, 10_000_000, faults)
-  if (!/^[\w-]{1,64}$/.test(name)) {
-    faults.push({
-      place: 'rateLimit.name',
-      problem: 'it is not 1 to 64 letters, digits, - or _',
-      fix: 'Rename it.',
-    })
-  }
-  const keyOf = clientKey(options, 'rateLimit', faults)
+  const given = readOptions<RateLimitOptions<Field>>('rateLimit', options, RULES, faults)
+  const { perSecond = 1, name = 'default', headers = true, clock = () => performance.now() } = given
+  const { burst = Math.max(1, Math.ceil(perSecond)), maxClients = 100_000, storeTimeout = 250 } = given
+  const field = given.as ?? ('rate' as Field)
+  const keyOf = clientKey(given, 'rateLimit', faults)
   if (faults.length > 0) throw new ConfigError(faults)
 
-  const store = options.store ?? memoryRateStore(maxClients)
+  const store = given.store ?? memoryRateStore(maxClients)
   const bucket = { perSecond, burst }
   // Kinds of keys end in a colon, names in a slash: a client of one limit never reads like one of another.
-  const scope = options.store && name !== 'default' ? `${name}/` : ''
+  const scope = given.store && name !== 'default' ? `${name}/` : ''
   // The window in which the whole quota comes back.
   const policy = `"${name}";q=${burst};w=${Math.max(1, Math.ceil(burst / perSecond))}`
 
-  function decide(cx: Context<RateLimitState<Field>>, decision: RateDecision): Reply | undefined {
+  function decide(
+    cx: Context<RateLimitState<Field>>,
+    decision: RateDecision,
+    now: number,
+  ): Reply | undefined {
+    if (!isDecision(decision)) return passUncounted(now, new TypeError('no decision'))
     ;(cx.state as Record<Field, RateDecision>)[field] = decision
     if (decision.allowed) return undefined
     return refuse(429, 'rate-limit', { 'Retry-After': seconds(decision.wait) })
@@ -96,15 +136,15 @@ export function rateLimit<const Field extends string = 'rate'>(
     onRequest: function takeToken(cx: Context<RateLimitState<Field>>): Verdict {
       const key = scope + keyOf(cx)
       const now = clock()
-      let decision: Awaitable<RateDecision>
+      let decision: RateDecision | PromiseLike<RateDecision>
       try {
         decision = store.take(key, bucket, now)
       } catch (error) {
         return passUncounted(now, error)
       }
-      if (!(decision instanceof Promise)) return decide(cx, decision)
-      return decision.then(
-        made => decide(cx, made),
+      if (!isThenable(decision)) return decide(cx, decision, now)
+      return within(storeTimeout, decision).then(
+        made => decide(cx, made, now),
         error => passUncounted(now, error),
       )
     },
@@ -122,6 +162,35 @@ export function rateLimit<const Field extends string = 'rate'>(
       )
     },
   }
+}
+
+/** The promise, or a rejection when it takes longer than `limit` ms. */
+function within<T>(limit: number, promise: PromiseLike<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new StoreTimeout()), limit)
+    promise.then(
+      value => {
+        clearTimeout(timer)
+        resolve(value)
+      },
+      error => {
+        clearTimeout(timer)
+        reject(error)
+      },
+    )
+  })
+}
+
+class StoreTimeout extends Error {
+  override readonly name = 'StoreTimeout'
+}
+
+function isDecision(value: RateDecision | null | undefined): boolean {
+  return (
+    typeof value?.allowed === 'boolean' &&
+    typeof value.remaining === 'number' &&
+    typeof value.wait === 'number'
+  )
 }
 
 /** Whole seconds, at least 1 and never more digits than an integer of a structured field may have (RFC 9651, 3.3.1). */

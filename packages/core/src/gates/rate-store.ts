@@ -1,5 +1,7 @@
 /** Where token buckets live. In memory here; elsewhere when many machines share them. */
 import QuickLRU from 'quick-lru'
+import { assertWhole } from '../config/check.ts'
+import { ConfigError, type ConfigFault } from '../errors.ts'
 import type { Awaitable } from '../pipeline/contract.ts'
 
 /** A bucket: `burst` tokens at most, `perSecond` new ones. */
@@ -28,8 +30,12 @@ export interface RateLimitStore {
  * at least the `maxClients` that were seen last, twice as many at most; the oldest go first. A bucket that is forgotten
  * starts full again. One that is not empty is forgotten when `maxClients` other clients have come since; an empty one only
  * when as many others have emptied theirs, so a flood of fresh names does not free who is refused.
+ * @throws ConfigError for a `maxClients` that is no whole number from 1 to 10 000 000.
  */
 export function memoryRateStore(maxClients: number): RateLimitStore {
+  const faults: ConfigFault[] = []
+  assertWhole('memoryRateStore', maxClients, 1, 10_000_000, faults)
+  if (faults.length > 0) throw new ConfigError(faults)
   // One number a client: the time at which its bucket will be full (GCRA).
   const passing = new QuickLRU<string, number>({ maxSize: maxClients })
   const refused = new QuickLRU<string, number>({ maxSize: maxClients })

@@ -28,7 +28,7 @@ describe('takes over or makes', () => {
       '"client-id"',
       '$jndi:ldap',
       'client/id/1',
-    ].map(value => ({ accept: 'always', trusted: true, sent: [value], taken: false })),
+    ].map(value => ({ accept: 'always' as const, trusted: true, sent: [value], taken: false })),
   ] as const)(
     'accept $accept, trusted $trusted, sent $sent: taken $taken',
     ({ accept, trusted, sent, taken }) => {

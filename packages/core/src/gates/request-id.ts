@@ -1,4 +1,5 @@
 /** One id for each request, the same in the log, at the origin and at the client. */
+import { callback, oneOf, readOptions, show, text } from '../config/check.ts'
 import { ConfigError, type ConfigFault } from '../errors.ts'
 import { isFieldName } from '../headers/list.ts'
 import { END_TO_END, kindOf } from '../headers/names.ts'
@@ -26,6 +27,8 @@ export interface RequestIdOptions {
   generate?: () => string
 }
 
+const RULES = { header: text, accept: oneOf('trusted', 'always', 'never'), generate: callback }
+
 /** What {@link requestId} adds to the state. */
 export interface RequestIdState {
   requestId: string
@@ -38,8 +41,11 @@ export interface RequestIdState {
  * @throws ConfigError for a `header` that is no name of an end-to-end field.
  */
 export function requestId(options: RequestIdOptions = {}): Filter<object, RequestIdState> {
-  const { header = 'X-Request-ID', accept = 'trusted', generate } = options
-  check(header, accept, generate)
+  const faults: ConfigFault[] = []
+  const given = readOptions<RequestIdOptions>('requestId', options, RULES, faults)
+  const { header = 'X-Request-ID', accept = 'trusted', generate } = given
+  checkHeader(header, faults)
+  if (faults.length > 0) throw new ConfigError(faults)
   const lower = header.toLowerCase()
   const make = generate ? (): string => checked(generate()) : (): string => randomHex(16)
 
@@ -85,33 +91,11 @@ function checked(made: string): string {
   return made
 }
 
-function check(header: string, accept: string, generate: unknown): void {
-  const faults: ConfigFault[] = []
-  if (
-    typeof header !== 'string' ||
-    !isFieldName(header) ||
-    kindOf(header) !== END_TO_END ||
-    /[_.]/.test(header)
-  ) {
-    faults.push({
-      place: 'requestId.header',
-      problem: `${JSON.stringify(header)} is no field that a filter may write`,
-      fix: 'Choose a name of its own with hyphens, like X-Request-ID.',
-    })
-  }
-  if (accept !== 'trusted' && accept !== 'always' && accept !== 'never') {
-    faults.push({
-      place: 'requestId.accept',
-      problem: `${JSON.stringify(accept)} is unknown`,
-      fix: "Write 'trusted', 'always' or 'never'.",
-    })
-  }
-  if (generate !== undefined && typeof generate !== 'function') {
-    faults.push({
-      place: 'requestId.generate',
-      problem: 'it is not a function',
-      fix: 'Pass one that returns a new id, or leave it out.',
-    })
-  }
-  if (faults.length > 0) throw new ConfigError(faults)
+function checkHeader(header: string, faults: ConfigFault[]): void {
+  if (isFieldName(header) && kindOf(header) === END_TO_END && !/[_.]/.test(header)) return
+  faults.push({
+    place: 'requestId.header',
+    problem: `${show(header)} is no field that a filter may write`,
+    fix: 'Choose a name of its own with hyphens, like X-Request-ID.',
+  })
 }

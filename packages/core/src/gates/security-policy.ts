@@ -1,4 +1,5 @@
 /** Options of the security headers, checked and turned into lines and bits once, so that a reply costs one pass. */
+import { flag, readOptions, show, strings, type Table, unchecked } from '../config/check.ts'
 import { ConfigError, type ConfigFault } from '../errors.ts'
 import { isFieldName } from '../headers/list.ts'
 import { END_TO_END, kindOf } from '../headers/names.ts'
@@ -30,6 +31,22 @@ const FIELDS = [
   ['crossOriginResourcePolicy', 'Cross-Origin-Resource-Policy'],
 ] as const
 
+// Values are checked as what browsers make of them; the table knows the names, and what is plain.
+const RULES: Table<SecurityHeadersOptions> = {
+  hsts: unchecked,
+  contentTypeOptions: flag,
+  frameOptions: unchecked,
+  referrerPolicy: unchecked,
+  permissionsPolicy: unchecked,
+  contentSecurityPolicy: unchecked,
+  crossOriginOpenerPolicy: unchecked,
+  crossOriginEmbedderPolicy: unchecked,
+  crossOriginResourcePolicy: unchecked,
+  remove: strings,
+  override: flag,
+}
+const HSTS_RULES: Table<HstsOptions> = { maxAge: unchecked, includeSubDomains: flag, preload: flag }
+
 const NOSNIFF = 1 << 0
 const HSTS = 1 << 1
 
@@ -59,8 +76,9 @@ export function placeOf(name: string): number {
 }
 
 /** Checks the options. @throws ConfigError with every fault. */
-export function readPolicy(options: SecurityHeadersOptions): Policy {
+export function readPolicy(given: SecurityHeadersOptions): Policy {
   const faults: ConfigFault[] = []
+  const options = readOptions<SecurityHeadersOptions>('securityHeaders', given, RULES, faults)
   const values = valuesOf(options, faults)
   const { remove = ['Server', 'X-Powered-By'], override = false } = options
   const bitOf = new Map<string, number>()
@@ -122,9 +140,12 @@ function valuesOf(options: SecurityHeadersOptions, faults: ConfigFault[]): Recor
   }
 }
 
-function hstsValue(options: HstsOptions, faults: ConfigFault[]): string {
+function hstsValue(given: HstsOptions, faults: ConfigFault[]): string {
+  const options = readOptions<HstsOptions>('securityHeaders.hsts', given, HSTS_RULES, faults)
   const { maxAge = 63_072_000, includeSubDomains = true, preload = false } = options
+  const before = faults.length
   checkHsts(maxAge, includeSubDomains, preload, faults)
+  if (faults.length > before) return ''
   return `max-age=${maxAge}${includeSubDomains ? '; includeSubDomains' : ''}${preload ? '; preload' : ''}`
 }
 
@@ -139,7 +160,7 @@ function addRemoved(remove: readonly string[], bitOf: Map<string, number>, fault
     ) {
       faults.push({
         place: 'securityHeaders.remove',
-        problem: `${JSON.stringify(name)} cannot be removed here`,
+        problem: `${show(name)} cannot be removed here`,
         fix: 'List names of end-to-end fields that this filter does not set itself, like Server.',
       })
     }

@@ -1,5 +1,5 @@
 /** Checks of security header values: what a browser would ignore without a word is a fault when the filter is made. */
-import { assertWhole } from '../config/check.ts'
+import { assertWhole, show } from '../config/check.ts'
 import type { ConfigFault } from '../errors.ts'
 
 const REFERRER_POLICIES = [
@@ -109,5 +109,5 @@ export function checkContentSecurityPolicy(value: unknown, faults: ConfigFault[]
 }
 
 function fault(option: string, value: unknown, problem: string, fix: string, faults: ConfigFault[]): void {
-  faults.push({ place: `securityHeaders.${option}`, problem: `${JSON.stringify(value)} ${problem}`, fix })
+  faults.push({ place: `securityHeaders.${option}`, problem: `${show(value)} ${problem}`, fix })
 }

@@ -1,4 +1,5 @@
 /** Carries a distributed trace through the edge: W3C Trace Context, `traceparent` and `tracestate`. */
+import { callback, flag, oneOf, readOptions, something } from '../config/check.ts'
 import { ConfigError, type ConfigFault } from '../errors.ts'
 import type { Context, Filter, ForwardHead } from '../pipeline/contract.ts'
 import { onlyValue, replaceField } from './fields.ts'
@@ -18,6 +19,16 @@ export interface TraceContextOptions {
   sampleRatio?: number
   /** Random bytes as lower-case hex; default from the system's generator. */
   random?: (bytes: number) => string
+}
+
+const RULES = {
+  accept: oneOf('always', 'trusted', 'never'),
+  generate: flag,
+  sampleRatio: something(
+    'a share from 0 to 1',
+    ratio => typeof ratio === 'number' && ratio >= 0 && ratio <= 1,
+  ),
+  random: callback,
 }
 
 /** A request's place in its trace. */
@@ -47,8 +58,10 @@ export interface TraceState {
  * @throws ConfigError for an unknown `accept` or a ratio outside 0 to 1.
  */
 export function traceContext(options: TraceContextOptions = {}): Filter<object, TraceState> {
-  const { accept = 'always', generate = true, sampleRatio = 1, random = randomHex } = options
-  check(accept, sampleRatio)
+  const faults: ConfigFault[] = []
+  const given = readOptions<TraceContextOptions>('traceContext', options, RULES, faults)
+  const { accept = 'always', generate = true, sampleRatio = 1, random = randomHex } = given
+  if (faults.length > 0) throw new ConfigError(faults)
 
   return {
     name: 'trace-context',
@@ -97,23 +110,4 @@ export function traceContext(options: TraceContextOptions = {}): Filter<object, 
 /** Decided by the id, so that all who apply the same ratio choose the same traces. */
 function chosen(traceId: string, ratio: number): boolean {
   return ratio === 1 || Number.parseInt(traceId.slice(24), 16) < ratio * 0x1_0000_0000
-}
-
-function check(accept: string, ratio: number): void {
-  const faults: ConfigFault[] = []
-  if (accept !== 'always' && accept !== 'trusted' && accept !== 'never') {
-    faults.push({
-      place: 'traceContext.accept',
-      problem: `${JSON.stringify(accept)} is unknown`,
-      fix: "Write 'always', 'trusted' or 'never'.",
-    })
-  }
-  if (typeof ratio !== 'number' || !(ratio >= 0 && ratio <= 1)) {
-    faults.push({
-      place: 'traceContext.sampleRatio',
-      problem: `${String(ratio)} is no share`,
-      fix: 'Choose 0 to 1.',
-    })
-  }
-  if (faults.length > 0) throw new ConfigError(faults)
 }

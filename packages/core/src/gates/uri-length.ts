@@ -1,5 +1,5 @@
 /** Refuses long request targets with 414. */
-import { assertWhole } from '../config/check.ts'
+import { readOptions, whole } from '../config/check.ts'
 import { ConfigError, type ConfigFault } from '../errors.ts'
 import type { Context, Filter, Reply } from '../pipeline/contract.ts'
 import { refuse } from '../reply.ts'
@@ -16,9 +16,13 @@ export interface UriLengthOptions {
  * @throws ConfigError for a `max` that is no whole number from 1 to 1048576.
  */
 export function uriLength(options: UriLengthOptions = {}): Filter {
-  const { max = 8192 } = options
   const faults: ConfigFault[] = []
-  assertWhole('uriLength.max', max, 1, 1 << 20, faults)
+  const { max = 8192 } = readOptions<UriLengthOptions>(
+    'uriLength',
+    options,
+    { max: whole(1, 1 << 20) },
+    faults,
+  )
   if (faults.length > 0) throw new ConfigError(faults)
 
   return {

@@ -101,3 +101,15 @@ test('a normalised authority is its own normal form, and its parts join again', 
     { numRuns: 2000 },
   )
 })
+
+test('what is remembered of a name for http is not told for https, in either order', () => {
+  for (const [host, schemes] of [
+    ['cache-a.example', ['http', 'https', 'http']],
+    ['cache-b.example', ['https', 'http', 'https']],
+  ] as const) {
+    for (const scheme of schemes) {
+      expect(normaliseAuthority(`${host}:80`, scheme)).toBe(scheme === 'http' ? host : `${host}:80`)
+      expect(normaliseAuthority(`${host}:443`, scheme)).toBe(scheme === 'https' ? host : `${host}:443`)
+    }
+  }
+})

@@ -3,8 +3,8 @@
 import { type FailureCode, ProxyError } from '../errors.ts'
 import { canonicalAddress } from '../net/address.ts'
 import { clientAddressFrom } from '../net/forwarded-for.ts'
-import type { Peer, RequestHead } from '../pipeline/contract.ts'
-import { normaliseAuthority } from './authority.ts'
+import type { Peer, PeerTls, RequestHead } from '../pipeline/contract.ts'
+import { hostOf, normaliseAuthority } from './authority.ts'
 import type { HeaderList } from './list.ts'
 import { CONNECTION, CONTENT_LENGTH, HOST, kindOf, TRANSFER_ENCODING, UPGRADE } from './names.ts'
 import { readTarget } from './target.ts'
@@ -21,6 +21,8 @@ export interface RawHead {
   readonly authority?: string | undefined
   /** `:protocol` of an extended CONNECT. */
   readonly protocol?: string | undefined
+  /** True where an `Upgrade` can still be followed; elsewhere the field is ignored. */
+  readonly upgradable?: boolean
 }
 
 /** A head, and what is wrong with it if anything is. */
@@ -112,14 +114,14 @@ export function judgeHead(raw: RawHead, trusts: (address: string) => boolean): J
         hasBody = true
         break
       case UPGRADE:
-        upgrade = lines[i + 1]!.trim().toLowerCase()
+        upgrade = (upgrade === null ? '' : `${upgrade}, `) + lines[i + 1]!.trim().toLowerCase()
         break
       case CONNECTION:
         upgrades ||= /(?:^|,)\s*upgrade\s*(?:,|$)/i.test(lines[i + 1]!)
     }
   }
   if (raw.version === '2.0') upgrade = raw.protocol ?? null
-  else if (!upgrades || raw.version === '1.0') upgrade = null
+  else if (!upgrades || raw.version === '1.0' || !raw.upgradable) upgrade = null
 
   const target = readTarget(raw.method, raw.target)
   if (typeof target === 'string') return refused(target)
@@ -141,6 +143,8 @@ export function judgeHead(raw: RawHead, trusts: (address: string) => boolean): J
     ) {
       return refused('bad-authority')
     }
+    // A door behind client certificates is not reached through another name's connection.
+    if (peer.tls && !peer.tls.serves(hostOf(named))) return refused('misdirected')
     authority = named
   }
   return { head: new Head(raw, trusts, trusted, scheme, authority, target, upgrade), fault: null, hasBody }
@@ -157,6 +161,9 @@ function forwardedScheme(raw: RawHead): 'http' | 'https' {
   return raw.peer.secure ? 'https' : 'http'
 }
 
+/** Where a socket carries a {@link PeerTls}. A registered symbol, so that two copies of this package agree on it. */
+export const PEER_TLS: unique symbol = Symbol.for('postern.peer.tls')
+
 /** Facts of a connection, from what a socket tells. */
 export function makePeer(socket: {
   remoteAddress?: string | undefined
@@ -165,6 +172,7 @@ export function makePeer(socket: {
   encrypted?: boolean
   servername?: string | false | null
   server?: { address(): unknown } | undefined
+  [PEER_TLS]?: PeerTls
 }): Peer {
   const { remoteAddress, servername } = socket
   return {
@@ -174,5 +182,6 @@ export function makePeer(socket: {
     localPort: socket.localPort ?? 0,
     secure: socket.encrypted === true,
     serverName: typeof servername === 'string' && servername !== '' ? servername.toLowerCase() : null,
+    tls: socket[PEER_TLS] ?? null,
   }
 }

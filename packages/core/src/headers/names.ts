@@ -17,6 +17,8 @@ export const FORWARDED = 9
 export const ALIAS = 10
 export const TRAILER = 11
 export const COOKIE = 12
+/** What an edge in front says of the client or of the request it got; forwarded for trusted peers only. */
+export const TOLD_BY_EDGE = 13
 
 const KINDS: Readonly<Record<string, number>> = {
   host: HOST,
@@ -29,6 +31,8 @@ const KINDS: Readonly<Record<string, number>> = {
   'proxy-authentication-info': HOP_BY_HOP,
   'proxy-authorization': HOP_BY_HOP,
   'http2-settings': HOP_BY_HOP,
+  // CGI makes HTTP_PROXY of it, which libraries take for the proxy to use (CVE-2016-5385): nobody may send it.
+  proxy: HOP_BY_HOP,
   te: TE,
   upgrade: UPGRADE,
   expect: EXPECT,
@@ -42,8 +46,51 @@ const KINDS: Readonly<Record<string, number>> = {
   'x-real-ip': FORWARDED,
 }
 
+/** Beginnings of names that edges use for what they tell of a request; the managed names above are told apart first. */
+const TOLD_PREFIX =
+  /^(?:x-forwarded|x-original-|forwarded-|cf-connecting-|x-envoy-external-|x-envoy-original-)/
+
+/** Names by which some edge tells the address, scheme, host, path or certificate of a client. */
+const TOLD = new Set([
+  ...[
+    'client-ip',
+    'x-client-ip',
+    'true-client-ip',
+    'x-cluster-client-ip',
+    'fastly-client-ip',
+    'cf-pseudo-ipv4',
+  ],
+  ...[
+    'proxy-client-ip',
+    'wl-proxy-client-ip',
+    'x-remote-ip',
+    'x-remote-addr',
+    'x-originating-ip',
+    'x-proxyuser-ip',
+  ],
+  ...['x-azure-clientip', 'x-azure-socketip', 'x-appengine-user-ip', 'x-real-port', 'x-real-proto'],
+  ...[
+    'x-host',
+    'x-http-host-override',
+    'x-rewrite-url',
+    'x-scheme',
+    'x-url-scheme',
+    'front-end-https',
+    'cf-visitor',
+  ],
+  ...[
+    'client-cert',
+    'client-cert-chain',
+    'x-client-cert',
+    'x-ssl-client-cert',
+    'ssl-client-cert',
+    'x-arr-clientcert',
+  ],
+  ...['x-ssl-client-verify', 'ssl-client-verify', 'x-ssl-client-dn', 'ssl-client-s-dn', 'x-arr-ssl'],
+])
+
 /** End-to-end names whose underscore and dot spellings are dropped too, because filters of this package write them. */
-const MANAGED = new Set(['x-request-id', 'early-data', 'client-cert', 'client-cert-chain'])
+const MANAGED = new Set(['x-request-id', 'early-data'])
 
 const REMEMBERED = 2048
 const known = new Map<string, number>()
@@ -61,8 +108,9 @@ function classify(lower: string): number {
   const kind = Object.hasOwn(KINDS, lower) ? KINDS[lower] : undefined
   if (kind !== undefined) return kind
   const folded = foldName(lower)
-  if (folded !== lower && (Object.hasOwn(KINDS, folded) || MANAGED.has(folded))) return ALIAS
-  return END_TO_END
+  const told = TOLD.has(folded) || TOLD_PREFIX.test(folded)
+  if (folded !== lower && (told || Object.hasOwn(KINDS, folded) || MANAGED.has(folded))) return ALIAS
+  return told ? TOLD_BY_EDGE : END_TO_END
 }
 
 /** The spelling that CGI, WSGI and PHP cannot tell from `name`: lower case, `_` and `.` as `-`. */

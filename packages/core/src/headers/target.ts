@@ -71,12 +71,12 @@ function originForm(raw: string, authority: string | null): Target | TargetFault
 
 /**
  * The one spelling of a path that everybody judges: unreserved characters decoded, all others percent-encoded in
- * upper case, dot segments resolved (RFC 3986, 6.2.2), empty segments and encoded slashes kept.
+ * upper case, dot segments resolved (RFC 3986, 6.2.2), empty segments, parameters and encoded slashes kept.
  * `null` for a path that different servers resolve differently.
  */
 export function canonicalPath(path: string): string | null {
   const segments: string[] = []
-  let sawEmpty = false
+  let shifty = false
   const parts = path.split('/')
   for (let i = 1; i < parts.length; i++) {
     const segment = canonicalSegment(parts[i]!)
@@ -84,20 +84,24 @@ export function canonicalPath(path: string): string | null {
     if (segment === '.') {
       if (last) segments.push('')
     } else if (segment === '..') {
-      // Above the root, or past an empty segment that others merge: where it leads depends on who resolves it.
-      if (segments.length === 0 || sawEmpty) return null
+      // Above the root, or behind a segment that others count as none or as two: where it leads depends on the reader.
+      if (segments.length === 0 || shifty) return null
       segments.pop()
       if (last) segments.push('')
     } else {
       if (hidesDots(segment)) return null
-      if (segment === '' && !last) sawEmpty = true
+      if (!last) shifty ||= SHIFTY.test(segment)
       segments.push(segment)
     }
   }
   return `/${segments.join('/')}`
 }
 
-function canonicalSegment(segment: string): string {
+/** Empty to those who merge such segments or cut parameters off, or more than one to those who decode slashes. */
+const SHIFTY = /^(?:$|;|%3B)|%2F|%5C/
+
+/** One segment in its canonical spelling; dot segments stay. */
+export function canonicalSegment(segment: string): string {
   let out = ''
   for (let i = 0; i < segment.length; i++) {
     const code = segment.charCodeAt(i)
@@ -133,13 +137,6 @@ function hidesDots(segment: string): boolean {
     text = decoded
   }
   return false
-}
-
-/** The path as a server reads it that decodes `%2F` and `%5C` before it looks for a resource; `null` if it has none. */
-export function slashView(path: string): string | null {
-  if (!path.includes('%')) return null
-  const view = path.replace(/%2F|%5C/g, '/')
-  return view === path ? null : view
 }
 
 function hexByte(text: string, at: number): number {

@@ -16,6 +16,9 @@ const OUTCOME: Outcome = {
   filter: null,
   reason: null,
   error: null,
+  upstream: null,
+  target: null,
+  attempts: 0,
   bytesReceived: 3,
   bytesSent: 5,
   duration: 1.23456,
@@ -39,6 +42,14 @@ const logged = (
   expect(lines).toHaveLength(1)
   return { line: JSON.parse(lines[0]!) as Line, text: lines[0]! }
 }
+
+test('what was forwarded has its upstream and target, and its attempts when there was more than one', () => {
+  const asked = { upstream: 'api', target: 'http://10.0.0.1:80' }
+  expect(logged({}, { ...asked, attempts: 1 }).line).toMatchObject(asked)
+  expect(logged({}, { ...asked, attempts: 1 }).line).not.toHaveProperty('attempts')
+  expect(logged({}, { ...asked, attempts: 3 }).line).toMatchObject({ ...asked, attempts: 3 })
+  for (const name of ['upstream', 'target', 'attempts']) expect(logged({}).line).not.toHaveProperty(name)
+})
 
 test('one line has what happened', () => {
   const head = {
@@ -72,6 +83,15 @@ test('one line has what happened', () => {
 test('a refusal names filter and reason', () => {
   const { line } = logged({}, { status: 429, filter: 'rate-limit', reason: 'rate-limit' })
   expect(line).toMatchObject({ level: 40, filter: 'rate-limit', reason: 'rate-limit' })
+})
+
+test('what a WAF says of a request is bounded and printable', () => {
+  const waf = { line: `blocked 5/5 sqli-x@query.\x1b${'y'.repeat(2000)}` }
+  const { line } = logged({}, { status: 403, filter: 'waf', reason: 'waf-sqli' }, {}, { waf })
+  expect(line.waf).toMatch(/^blocked 5\/5 sqli-x@query\.\\x1by+…$/)
+  expect(String(line.waf).length).toBeLessThan(1100)
+  expect(logged({}, {}, {}, { waf: { line: '' } }).line.waf).toBeUndefined()
+  expect(logged({}, {}, {}, { waf: null }).line.waf).toBeUndefined()
 })
 
 describe('a failure', () => {
@@ -256,12 +276,12 @@ test('all faults are told at once', () => {
   } catch (error) {
     thrown = error
   }
-  expect((thrown as ConfigError).faults.map(fault => fault.place)).toEqual([
-    'accessLog.logger',
+  expect((thrown as ConfigError).faults.map(fault => fault.place).sort()).toEqual([
+    'accessLog.headers',
+    'accessLog.headers',
     'accessLog.level',
+    'accessLog.logger',
     'accessLog.redact',
-    'accessLog.headers',
-    'accessLog.headers',
     'accessLog.skip',
   ])
 })

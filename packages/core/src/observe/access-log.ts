@@ -1,12 +1,22 @@
 /** One structured line a request, by pino. */
 import { destination, type Logger, pino } from 'pino'
+import { callback, oneOf, readOptions, show, something, strings } from '../config/check.ts'
 import { ConfigError, type ConfigFault, type ProxyError } from '../errors.ts'
 import { isFieldName } from '../headers/list.ts'
 import type { Context, Filter, Outcome, RequestHead } from '../pipeline/contract.ts'
 import { printable, redactAddress, redactQuery } from './redact.ts'
 
 /** Longest path, query, host, header value, message and stack in a line, in characters. */
-const MOST = { path: 1024, query: 1024, host: 255, header: 256, message: 256, stack: 2048, method: 32 }
+const MOST = {
+  path: 1024,
+  query: 1024,
+  host: 255,
+  header: 256,
+  message: 256,
+  stack: 2048,
+  method: 32,
+  waf: 1024,
+}
 /** Lines that wait for a slow reader of stdout, in bytes; what is beyond is dropped rather than held in memory. */
 const MOST_WAITING = 16 << 20
 
@@ -32,7 +42,17 @@ const SECRET_HEADERS = new Set([
   ...['x-access-token', 'x-csrf-token', 'x-xsrf-token', 'x-amz-security-token', 'sec-websocket-protocol'],
 ])
 const ADDRESS_HEADERS = new Set(['referer', 'referrer', 'origin', 'location', 'destination'])
-const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']
+const RULES = {
+  logger: something(
+    'a pino logger',
+    logger => typeof (logger as Logger | null)?.isLevelEnabled === 'function',
+    'Pass what pino() returns, or leave it out.',
+  ),
+  level: oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
+  redact: strings,
+  headers: strings,
+  skip: callback,
+}
 
 /** Options of {@link accessLog}. */
 export interface AccessLogOptions {
@@ -58,9 +78,12 @@ export interface AccessLogOptions {
  * @throws ConfigError for headers that carry credentials, and for names and levels that do not exist.
  */
 export function accessLog(options: AccessLogOptions = {}): Filter {
-  const { level, redact = [], headers = [], skip } = options
-  check(options)
-  const logger = loggerFor(options.logger, level)
+  const faults: ConfigFault[] = []
+  const given = readOptions<AccessLogOptions>('accessLog', options, RULES, faults)
+  const { level, redact = [], headers = [], skip } = given
+  checkNames(redact, headers, faults)
+  if (faults.length > 0) throw new ConfigError(faults)
+  const logger = loggerFor(given.logger, level)
   const secrets = new Set([...SECRET_PARAMETERS, ...redact.map(name => name.toLowerCase())])
   const names = headers.map(name => name.toLowerCase())
 
@@ -90,6 +113,7 @@ function lineOf(
   const state = cx.state as {
     requestId?: unknown
     trace?: { traceId?: unknown } | null
+    waf?: { line?: unknown } | null
     cache?: { status?: unknown; reason?: unknown } | null
   }
   if (typeof state.requestId === 'string' && state.requestId !== '') line.id = printable(state.requestId, 128)
@@ -105,6 +129,9 @@ function lineOf(
   line.in = outcome.bytesReceived
   line.out = outcome.bytesSent
   line.ms = Math.round(outcome.duration * 1000) / 1000
+  if (outcome.upstream) line.upstream = outcome.upstream
+  if (outcome.target) line.target = outcome.target
+  if (outcome.attempts > 1) line.attempts = outcome.attempts
   if (typeof state.cache?.status === 'string') {
     line.cache = printable(state.cache.status, 32)
     if (typeof state.cache.reason === 'string' && state.cache.reason !== '')
@@ -112,6 +139,8 @@ function lineOf(
   }
   if (outcome.filter !== null) line.filter = outcome.filter
   if (outcome.reason !== null) line.reason = outcome.reason
+  if (typeof state.waf?.line === 'string' && state.waf.line !== '')
+    line.waf = printable(state.waf.line, MOST.waf)
   if (outcome.error !== null) line.error = errorOf(outcome.error)
   if (names.length > 0) line.headers = headersOf(request, names, secrets)
   return line
@@ -168,29 +197,15 @@ function loggerFor(given: Logger | undefined, level: AccessLogOptions['level']):
   )
 }
 
-function check({ logger, level, redact = [], headers = [], skip }: AccessLogOptions): void {
-  const faults: ConfigFault[] = []
+function checkNames(redact: readonly string[], headers: readonly string[], faults: ConfigFault[]): void {
   const add = (option: string, problem: string, fix: string): void =>
     void faults.push({ place: `accessLog.${option}`, problem, fix })
-  if (logger !== undefined && typeof logger?.isLevelEnabled !== 'function') {
-    add('logger', 'it is no pino logger', 'Pass what pino() returns, or leave it out.')
-  }
-  if (level !== undefined && !LEVELS.includes(level)) {
-    add('level', `${JSON.stringify(level)} is no level`, `Choose of ${LEVELS.join(', ')}.`)
-  }
-  for (const name of redact) {
-    if (typeof name !== 'string' || name === '')
-      add('redact', `${JSON.stringify(name)} is no name`, 'Write strings.')
-  }
+  if (redact.includes('')) add('redact', '"" is no name', 'Leave it out.')
   for (const name of headers) {
-    if (typeof name !== 'string' || !isFieldName(name)) {
-      add('headers', `${JSON.stringify(name)} is no field name`, 'Write names like User-Agent.')
+    if (!isFieldName(name)) {
+      add('headers', `${show(name)} is no field name`, 'Write names like User-Agent.')
     } else if (SECRET_HEADERS.has(name.toLowerCase())) {
       add('headers', `${name} carries credentials`, 'Leave it out: whoever reads the log could use them.')
     }
   }
-  if (skip !== undefined && typeof skip !== 'function') {
-    add('skip', 'it is not a function', 'Write for example cx => cx.request.path === "/healthz".')
-  }
-  if (faults.length > 0) throw new ConfigError(faults)
 }

@@ -13,6 +13,15 @@ export type Awaitable<T> = T | Promise<T>
 /** What a deciding hook returns: `undefined` carries on, a {@link Reply} answers now. */
 export type Verdict = Awaitable<Reply | undefined>
 
+/**
+ * What whoever ended TLS says of a connection. It stands on the socket under `PEER_TLS` before the first request is
+ * read; @postern/tls puts more there and reads it with `tlsOf(cx)`.
+ */
+export interface PeerTls {
+  /** False for a host that must not be asked for on this connection: answered 421 (RFC 9110, 15.5.20). No port. */
+  serves(host: string): boolean
+}
+
 /** The other end of the connection that a request came on. One object a connection. */
 export interface Peer {
   /** Canonical address: IPv4-mapped IPv6 is written as IPv4, no zone id. `''` where there is none to read. */
@@ -27,6 +36,8 @@ export interface Peer {
   readonly secure: boolean
   /** Server name of the TLS handshake (RFC 6066), lower case; `null` without one. */
   readonly serverName: string | null
+  /** Facts of the TLS connection, where somebody has put them there. */
+  readonly tls?: PeerTls | null
 }
 
 /** The head of a request as plain data. A test writes it as a literal. */
@@ -39,7 +50,10 @@ export interface RequestHead {
   readonly authority: string
   /** Raw target in origin-form (or `*`), byte for byte as received (one character a byte). This is what is forwarded. */
   readonly target: string
-  /** Canonical path, without query. Router, gates, WAF and cache all read this one. Always starts with `/`, or is `*`. */
+  /**
+   * Canonical path, without query. Router, gates, WAF and cache all read this one. Always starts with `/`, or is `*`.
+   * Two paths are equal here only when RFC 3986 calls them so: `//`, `;…`, `%2F` and `%5C` stand as they were written.
+   */
   readonly path: string
   /** Raw query without the `?`; `''` when there is none. */
   readonly query: string
@@ -114,7 +128,7 @@ export interface BodyTransform {
 /** What the upstream is about to see. Edited by `onForward`. */
 export interface ForwardHead {
   readonly method: string
-  /** Target in origin-form, sent as it stands. Assigning an illegal one throws. */
+  /** Target in origin-form; the target's base path is put in front of it. Assigning an illegal one throws. */
   target: string
   /** Value of `Host` (or `:authority`). */
   authority: string
@@ -155,6 +169,12 @@ export interface Outcome {
   readonly reason: string | null
   /** Who failed, in which phase, and how; `null` when nothing did. */
   readonly error: ProxyError | null
+  /** Name of the upstream that was asked; `null` when none was. */
+  readonly upstream: string | null
+  /** Label of the target that was asked last; of a bounded set. */
+  readonly target: string | null
+  /** Attempts to reach a target; 0 when none was made. */
+  readonly attempts: number
   /** Bytes of request and reply body that passed. */
   readonly bytesReceived: number
   readonly bytesSent: number
@@ -223,7 +243,8 @@ export interface Pipeline<S extends object, P extends object> {
   host(name: string, build: (host: Pipeline<S, P>) => App): Pipeline<S, P>
   /**
    * Adds a route. The pattern is the whole canonical path, also in a nested route: `/users/:id`, `/files/*`,
-   * `/files/*rest`, with methods in front where they matter: `GET /users/:id`, `GET,POST /users`. `GET` takes `HEAD` too.
+   * `/files/*rest`, with methods in front where they matter: `GET /users/:id`, `GET,POST /users`. `GET` takes `HEAD` too,
+   * unless another route for the same path names it; a route with methods wins over one without, whatever the order.
    * A static segment wins over a parameter, a parameter over a wildcard; a path that only fits with
    * another method is answered 405 with `Allow` (RFC 9110, 15.5.6).
    */

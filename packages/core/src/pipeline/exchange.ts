@@ -10,12 +10,14 @@
  *
  * No promise is made before something has to wait.
  */
+import { discard, guardReply, guardRequest } from '../body/guard.ts'
 import { holdSource } from '../body/hold.ts'
 import { inspectSource } from '../body/inspect.ts'
-import { isSource, transformSource } from '../body/transform.ts'
+import { transformSource } from '../body/transform.ts'
 import { ProxyError } from '../errors.ts'
 import type { HeaderList } from '../headers/list.ts'
 import { bugReply, failureReply } from '../reply.ts'
+import { isReply, isThenable, noReply } from './answer.ts'
 import type {
   Awaitable,
   ClientLink,
@@ -29,8 +31,10 @@ import type {
   Verdict,
 } from './contract.ts'
 import type { Plan } from './plan.ts'
+import { tellDone } from './tell-done.ts'
 
-const never = (): void => {}
+/** Why nothing more is run for an exchange that a transport has ended without a word of the client. */
+const ENDED = new ProxyError({ source: 'client', phase: 'reply-head', code: 'client-closed' })
 
 /** The context that hooks and handlers get, and the handle that the transport holds. */
 export class Exchange implements Context, OpenExchange {
@@ -40,8 +44,13 @@ export class Exchange implements Context, OpenExchange {
   readonly startedAt: number
   body: Source | null
   readonly plan: Plan
+  /** Written by the proxy, for the outcome. */
+  upstream: string | null = null
+  target: string | null = null
+  attempts = 0
   readonly #link: ClientLink
-  readonly #fault: ProxyError | null
+  /** Why no gate runs: a refused head, or a filter that cannot make its state. */
+  #fault: ProxyError | null
   /** Filters with a lower place have been entered. */
   #depth = 0
   #answeredBy = -1
@@ -63,16 +72,25 @@ export class Exchange implements Context, OpenExchange {
     body: Source | null,
     link: ClientLink,
     fault: ProxyError | null,
-    state: object = plan.state(),
+    state: object | null = null,
   ) {
     this.plan = plan
     this.request = request
     this.params = params
-    this.body = body
+    this.body = body === null ? null : guardRequest(body)
     this.#link = link
     this.#fault = fault
     this.startedAt = performance.now()
-    this.state = state
+    if (state !== null) {
+      this.state = state
+      return
+    }
+    try {
+      this.state = plan.state()
+    } catch (cause) {
+      this.state = plan.someState()
+      this.#fault ??= new ProxyError({ source: 'proxy', phase: 'handler', code: 'internal', cause })
+    }
   }
 
   get route(): string {
@@ -104,7 +122,7 @@ export class Exchange implements Context, OpenExchange {
   run(): Awaitable<Reply> {
     if (this.#fault) {
       this.#depth = this.plan.filters.length
-      return this.#finish(failureReply(this.#fault))
+      return this.#finish(failureReply(this.#fault), '')
     }
     return this.#ask(0)
   }
@@ -123,17 +141,7 @@ export class Exchange implements Context, OpenExchange {
     this.#status = status
     this.#bytesSent = bytesSent
     if (error) this.#error = error
-    const { onDone } = this.plan
-    if (onDone.length === 0) return
-    const { outcome } = this
-    for (let i = 0; i < onDone.length; i++) {
-      try {
-        onDone[i]!.run(this, outcome)
-      } catch (cause) {
-        // The exchange is over: nobody is left to answer, and the next filter still has to know.
-        process.emitWarning(cause instanceof Error ? cause : String(cause), 'PosternFilterWarning')
-      }
-    }
+    if (this.plan.onDone.length > 0) tellDone(this.plan, this, this.outcome)
   }
 
   /** How it ended; complete once `done` was called. */
@@ -143,6 +151,9 @@ export class Exchange implements Context, OpenExchange {
       filter: this.#answeredBy === -1 ? null : this.plan.filters[this.#answeredBy]!.name,
       reason: this.#reason,
       error: this.#error,
+      upstream: this.upstream,
+      target: this.target,
+      attempts: this.attempts,
       bytesReceived: this.#link.bytesReceived,
       bytesSent: this.#bytesSent,
       duration: this.#duration,
@@ -161,7 +172,11 @@ export class Exchange implements Context, OpenExchange {
   async #forwardLater(waiting: Promise<void>, out: ForwardHead, from: number): Promise<void> {
     await waiting
     const { onForward } = this.plan
-    for (let i = from; i < onForward.length; i++) await onForward[i]!.run(this, out)
+    for (let i = from; i < onForward.length; i++) {
+      // What is not sent any more needs no head; the proxy knows of the client's leaving too.
+      if (this.#gone) return
+      await onForward[i]!.run(this, out)
+    }
   }
 
   // 1
@@ -177,22 +192,23 @@ export class Exchange implements Context, OpenExchange {
         return this.#fail(error)
       }
       if (verdict === undefined) continue
-      if (verdict instanceof Promise) return this.#askLater(verdict, hook.at, i + 1)
+      if (isThenable(verdict)) return this.#askLater(verdict, hook.at, i + 1)
       this.#answeredBy = hook.at
-      return this.#finish(verdict)
+      return this.#finish(verdict, 'onRequest')
     }
     this.#depth = filters.length
     return this.#hold()
   }
 
-  #askLater(verdict: Promise<Reply | undefined>, at: number, next: number): Promise<Reply> {
-    return verdict.then(
+  #askLater(verdict: PromiseLike<Reply | undefined>, at: number, next: number): Promise<Reply> {
+    return Promise.resolve(verdict).then(
       reply => {
         // Nobody is there any more: what follows would start work, and take places, for good.
-        if (this.#aborted) return failureReply(this.#aborted)
+        const gone = this.#gone
+        if (gone) return this.#abandon(reply, gone)
         if (reply === undefined) return this.#ask(next)
         this.#answeredBy = at
-        return this.#finish(reply)
+        return this.#finish(reply, 'onRequest')
       },
       error => this.#fail(error),
     )
@@ -202,21 +218,32 @@ export class Exchange implements Context, OpenExchange {
   #hold(): Awaitable<Reply> {
     const { onRequestBody, holdBody } = this.plan
     if (this.body === null || onRequestBody.length === 0) return this.#handle()
-    this.body = inspectSource(this.body, onRequestBody, this, (reply, at) => {
-      this.#interruption = reply
+    const inspected = inspectSource(this.body, onRequestBody, this, (reply, at) => {
       this.#answeredBy = at
+      this.#interruption = isReply(reply)
+        ? reply
+        : bugReply(noReply(this.#hookName(at, 'onRequestBody'), reply))
     })
     let wanted = 0
     try {
-      for (let i = 0; i < holdBody.length; i++) wanted = Math.max(wanted, holdBody[i]!.run(this))
+      for (let i = 0; i < holdBody.length; i++) {
+        const bytes = holdBody[i]!.run(this)
+        if (typeof bytes !== 'number' || Number.isNaN(bytes))
+          throw new TypeError('holdBody gave no number of bytes')
+        wanted = Math.max(wanted, bytes)
+      }
     } catch (error) {
       return this.#fail(error)
     }
-    if (wanted <= 0) return this.#handle()
-    return holdSource(this.body, wanted).then(
+    if (wanted <= 0) {
+      this.body = guardRequest(inspected)
+      return this.#handle()
+    }
+    return holdSource(inspected, wanted).then(
       held => {
-        this.body = held
-        return this.#handle()
+        this.body = guardRequest(held)
+        const gone = this.#gone
+        return gone ? this.#abandon(null, gone) : this.#handle()
       },
       error => this.#fail(error),
     )
@@ -230,21 +257,27 @@ export class Exchange implements Context, OpenExchange {
     } catch (error) {
       return this.#fail(error)
     }
-    if (!(answer instanceof Promise)) return this.#finish(answer)
-    // Nobody looks at the reply on its way: one promise less. A rejection is the transport's to answer.
-    if (this.plan.blind) return answer.catch(error => this.#fail(error))
-    return answer.then(
-      reply => this.#finish(reply),
+    if (!isThenable(answer)) return this.#finish(answer, 'the handler')
+    return Promise.resolve(answer).then(
+      reply => {
+        const gone = this.#gone
+        return gone ? this.#abandon(reply, gone) : this.#finish(reply, 'the handler')
+      },
       error => this.#fail(error),
     )
   }
 
   // 4
-  #finish(given: Reply): Awaitable<Reply> {
-    const reply = this.#interruption ?? given
-    this.#interruption = null
-    this.#note(reply)
-    return this.plan.onReply.length === 0 && this.plan.replyBody.length === 0 ? reply : this.#edit(reply, 0)
+  #finish(given: Reply, who: string): Awaitable<Reply> {
+    let reply = given
+    if (this.#interruption !== null) {
+      reply = this.#interruption
+      this.#interruption = null
+      if (reply !== given) this.#discard(given)
+    }
+    reply = this.#checked(reply, who)
+    const { onReply, replyBody } = this.plan
+    return onReply.length === 0 && replyBody.length === 0 ? this.#leave(reply) : this.#edit(reply, 0)
   }
 
   #edit(given: Reply, from: number): Awaitable<Reply> {
@@ -257,21 +290,22 @@ export class Exchange implements Context, OpenExchange {
       try {
         verdict = hook.run(this, reply)
       } catch (error) {
-        this.#discard(reply)
-        reply = bugReply(error)
-        this.#note(reply)
+        reply = this.#lose(reply, error)
         continue
       }
       if (verdict === undefined) continue
       const current = reply
-      if (verdict instanceof Promise) {
-        return verdict.then(
-          other => this.#edit(other ? this.#replace(current, other, hook.at) : current, i + 1),
+      if (isThenable(verdict)) {
+        return Promise.resolve(verdict).then(
+          other => {
+            const next = other === undefined ? current : this.#replace(current, other, hook.at)
+            const gone = this.#gone
+            return gone ? this.#abandon(next, gone) : this.#edit(next, i + 1)
+          },
           error => {
-            this.#discard(current)
-            const failed = bugReply(error)
-            this.#note(failed)
-            return this.#edit(failed, i + 1)
+            const next = this.#lose(current, error)
+            const gone = this.#gone
+            return gone ? this.#abandon(next, gone) : this.#edit(next, i + 1)
           },
         )
       }
@@ -283,47 +317,88 @@ export class Exchange implements Context, OpenExchange {
   #replace(old: Reply, next: Reply, at: number): Reply {
     if (old !== next) this.#discard(old)
     this.#answeredBy = at
-    this.#note(next)
-    return next
+    return this.#checked(next, 'onReply')
+  }
+
+  /** What stands in a reply's place when a hook on it fails. */
+  #lose(reply: Reply, cause: unknown): Reply {
+    this.#discard(reply)
+    const failed = bugReply(cause)
+    this.#note(failed)
+    return failed
   }
 
   // 5
-  #transform(reply: Reply): Reply {
+  #transform(given: Reply): Reply {
     const { replyBody } = this.plan
+    // The hooks may have edited the head into something that cannot be sent.
+    const reply = isReply(given) ? given : this.#checked(given, 'after onReply, the head')
     if (reply.body === null || 'splice' in reply.body) return reply
     for (let i = 0; i < replyBody.length; i++) {
       const hook = replyBody[i]!
       if (hook.at >= this.#depth) continue
       try {
         const transform = hook.run(this, reply)
-        if (transform) {
-          reply.body = transformSource(reply.body, transform)
-          reply.headers.delete('content-length')
+        if (transform === undefined) continue
+        if (typeof transform?.chunk !== 'function' || typeof transform.end !== 'function') {
+          throw new TypeError(`${this.#hookName(hook.at, 'replyBody')} gave no transform`)
         }
+        reply.body = transformSource(reply.body, transform)
+        reply.headers.delete('content-length')
       } catch (error) {
-        this.#discard(reply)
-        const failed = bugReply(error)
-        this.#note(failed)
-        return failed
+        return this.#lose(reply, error)
       }
     }
+    return this.#leave(reply)
+  }
+
+  /** Hands a reply over to the transport. */
+  #leave(reply: Reply): Reply {
+    const { body } = reply
+    if (body !== null && 'start' in body) reply.body = guardReply(body)
     return reply
   }
 
   #fail(error: unknown): Awaitable<Reply> {
-    return this.#finish(error instanceof ProxyError ? failureReply(error) : bugReply(error))
+    const gone = this.#gone
+    if (gone) return failureReply(gone)
+    return this.#finish(error instanceof ProxyError ? failureReply(error) : bugReply(error), '')
+  }
+
+  /** Set when nobody waits for a reply any more. */
+  get #gone(): ProxyError | null {
+    return this.#aborted ?? (this.#done ? ENDED : null)
+  }
+
+  /** Nobody waits for the reply: its source is told, and no hook runs any more but `onDone`. */
+  #abandon(reply: Reply | null | undefined, gone: ProxyError): Reply {
+    this.#discard(reply)
+    return failureReply(gone)
+  }
+
+  /** The reply, or the 500 for what is none; noted for the outcome. */
+  #checked(reply: Reply, who: string): Reply {
+    if (isReply(reply)) {
+      this.#note(reply)
+      return reply
+    }
+    const name = this.#answeredBy === -1 ? who : this.#hookName(this.#answeredBy, who)
+    return this.#lose(reply, noReply(name, reply))
   }
 
   #note(reply: Reply): void {
-    this.#reason = reply.reason ?? null
+    if (this.#done) return
+    this.#reason = typeof reply.reason === 'string' ? reply.reason : null
     this.#error = reply.error ?? null
   }
 
+  #hookName(at: number, hook: string): string {
+    return `filter '${this.plan.filters[at]!.name}' (${hook})`
+  }
+
   /** A reply that nobody will read must not keep its upstream busy. */
-  #discard(reply: Reply): void {
-    if (isSource(reply.body)) {
-      const unwanted = new ProxyError({ source: 'proxy', phase: 'reply-body', code: 'internal' })
-      reply.body.start({ write: () => true, end: never, fail: never }).cancel(unwanted)
-    }
+  #discard(reply: Reply | null | undefined): void {
+    if (typeof reply !== 'object' || reply === null || typeof reply.body !== 'object') return
+    discard(reply.body, new ProxyError({ source: 'proxy', phase: 'reply-body', code: 'internal' }))
   }
 }

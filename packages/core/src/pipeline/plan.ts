@@ -24,12 +24,27 @@ export interface Hook<F> {
   readonly run: F
 }
 
+/** Handlers that only pass requests on to a server: where one stands, nothing but filters and wrappers decides. */
+const forwarding = new WeakSet<AnyHandler>()
+
+/** Marks a handler as one that only forwards. */
+export function markForwarding<H extends AnyHandler>(handler: H): H {
+  forwarding.add(handler)
+  return handler
+}
+
 /** Everything that a matched route needs. */
 export interface Plan {
   readonly route: string
+  /** What stands in front of the handler: filters and wrappers. */
+  readonly gates: ReadonlySet<object>
+  /** The handler without its wrappers. */
+  readonly answers: AnyHandler
   readonly filters: readonly AnyFilter[]
   readonly handler: AnyHandler
   readonly state: () => object
+  /** The state of those filters that can make theirs; never throws. For an exchange that ends before it began. */
+  readonly someState: () => object
   readonly onRequest: readonly Hook<(cx: AnyContext) => Verdict>[]
   readonly holdBody: readonly Hook<(cx: AnyContext) => number>[]
   readonly onRequestBody: readonly Hook<(cx: AnyContext, bytes: Uint8Array, end: boolean) => Verdict>[]
@@ -39,24 +54,37 @@ export interface Plan {
   /** Last filter first. */
   readonly replyBody: readonly Hook<(cx: AnyContext, head: ReplyHead) => BodyTransform | undefined>[]
   readonly onDone: readonly Hook<(cx: AnyContext, outcome: Outcome) => void>[]
-  /** No hook sees a reply or its outcome. */
-  readonly blind: boolean
 }
 
 const EMPTY: object = Object.freeze({})
 
-/** Flattens filters and a handler into a plan. */
-export function makePlan(route: string, filters: readonly AnyFilter[], handler: AnyHandler): Plan {
+/** True when a request that ran through `ran` has passed all that would have decided about it in `meant`. */
+export function covers(ran: Plan, meant: Plan): boolean {
+  if (ran === meant) return true
+  if (ran.answers !== meant.answers && !forwarding.has(meant.answers)) return false
+  for (const gate of meant.gates) if (!ran.gates.has(gate)) return false
+  return true
+}
+
+type AnyWrapper = (inner: AnyHandler) => AnyHandler
+
+/** Flattens filters and a handler into a plan; `answers` is the handler without the `wrappers`, which are applied already. */
+export function makePlan(
+  route: string,
+  filters: readonly AnyFilter[],
+  handler: AnyHandler,
+  answers: AnyHandler = handler,
+  wrappers: readonly AnyWrapper[] = [],
+): Plan {
   const makers = filters.flatMap(filter => (filter.state ? [filter.state] : []))
-  const watching = filters.some(
-    filter => filter.onReply || filter.replyBody || filter.onDone || filter.onRequestBody,
-  )
   return {
-    blind: !watching,
     route,
+    gates: new Set<object>([...filters, ...wrappers]),
+    answers,
     filters,
     handler,
     state: stateMaker(makers),
+    someState: () => someState(makers),
     onRequest: hooks(filters, 'onRequest'),
     holdBody: hooks(filters, 'holdBody'),
     onRequestBody: hooks(filters, 'onRequestBody'),
@@ -75,18 +103,44 @@ export function flatten(filters: readonly AnyFilter[]): AnyFilter[] {
 function stateMaker(makers: readonly (() => object)[]): () => object {
   const [first, ...rest] = makers
   if (first === undefined) return () => EMPTY
-  if (rest.length === 0) return first
+  if (rest.length === 0) return () => objectOf(first())
   // The first object takes the others' fields in: the same order, and so the same shape, for each request.
-  const keys = rest.map(maker => Reflect.ownKeys(maker()))
+  const keys = rest.map(stateKeys)
   return () => {
-    const state = first() as Record<PropertyKey, unknown>
+    const state = objectOf(first()) as Record<PropertyKey, unknown>
     for (let i = 0; i < rest.length; i++) {
-      const part = rest[i]!() as Record<PropertyKey, unknown>
+      const part = objectOf(rest[i]!()) as Record<PropertyKey, unknown>
       const names = keys[i]!
       for (let j = 0; j < names.length; j++) state[names[j]!] = part[names[j]!]
     }
     return state
   }
+}
+
+/** Names and symbols of the fields that a filter adds; none when it cannot say, which the compiler reports. */
+export function stateKeys(maker: () => object): readonly PropertyKey[] {
+  try {
+    return Reflect.ownKeys(objectOf(maker()))
+  } catch {
+    return []
+  }
+}
+
+function objectOf(state: unknown): object {
+  if (typeof state === 'object' && state !== null) return state
+  throw new TypeError('the state() of a filter gave no object')
+}
+
+function someState(makers: readonly (() => object)[]): object {
+  const state = {}
+  for (const maker of makers) {
+    try {
+      Object.assign(state, maker())
+    } catch {
+      // The exchange answers 500 for it already; the other filters still need theirs in onDone.
+    }
+  }
+  return state
 }
 
 type HookName = 'onRequest' | 'holdBody' | 'onRequestBody' | 'onForward' | 'onReply' | 'replyBody' | 'onDone'

@@ -148,6 +148,47 @@ describe('the builder', () => {
     for (const fault of faults) expect(message).toContain(fault.fix)
   })
 
+  test.each([
+    [
+      (app: ReturnType<typeof pipeline>) => app.route('/x', r => r.handle()).route('/x', r => r.handle()),
+      '/x',
+    ],
+    [
+      (app: ReturnType<typeof pipeline>) =>
+        app
+          .route('/a/*', r => r.route('/a/x', i => i.handle()).handle())
+          .route('/a/b/*', r => r.handle())
+          .use(tags('t'))
+          .route('GET /a/*', r => r.route('/a/x', i => i.handle()).handle()),
+      '/a/x',
+    ],
+    [
+      (app: ReturnType<typeof pipeline>) =>
+        app.route('/u/:id', r => r.handle()).route('/u/:name', r => r.handle()),
+      '/u/:name',
+    ],
+  ])('a route that is there twice is a fault, also in sibling pipelines', (build, place) => {
+    expect(() => build(pipeline()).handle()).toThrow(`route ${place}: ${place} is already routed`)
+  })
+
+  test('a pattern that could never match shows the right spelling', () => {
+    const build = () =>
+      pipeline()
+        .route('/caf\u00e9/%7Ex', r => r.handle())
+        .handle()
+    expect(build).toThrow(
+      "route /caf\u00e9/%7Ex: 'caf\u00e9' is not how it stands in a canonical path: write 'caf%C3%A9'",
+    )
+  })
+
+  test('a wrapper that gives no handler is a fault', () => {
+    expect(() =>
+      pipeline()
+        .wrap((() => undefined) as never)
+        .handle(),
+    ).toThrow('a wrapper gives undefined')
+  })
+
   test('refuses a part that is another app, and an app that is only a part', async () => {
     const other = pipeline().handle()
     expect(() => pipeline().route('/a', () => other)).toThrow(/does not return the app/)

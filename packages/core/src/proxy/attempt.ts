@@ -1,24 +1,54 @@
-/** One request to one target: receives its answer, and is the reply's body. */
+/** One request on its way to a target, or to several in turn: receives the answer, and is the reply's body. */
+import type { Own } from '../body/guard.ts'
 import { ProxyError } from '../errors.ts'
 import type { HeaderList } from '../headers/list.ts'
 import type { Flow, Reply, Sink, Source } from '../pipeline/contract.ts'
 import type { Exchange } from '../pipeline/exchange.ts'
 import { failureReply } from '../reply.ts'
-import type { Call, Receiver } from '../upstream/connector.ts'
+import type { Call, Receiver, UpstreamTunnel } from '../upstream/connector.ts'
+import type { Target, Verdict } from '../upstream/target.ts'
+import { blames } from './blame.ts'
+import { BodyGuard } from './body-guard.ts'
 import { type Deadline, type Deadlines, noDeadline } from './deadlines.ts'
 import { isStream, replyFields } from './reply-head.ts'
+import type { RetryFacts } from './retry-plan.ts'
 
 /** Chunks kept until the reply is started: what one read of the socket gives. More pauses the upstream. */
 const HELD_BYTES = 65_536
 
-/** State of one attempt. Small replies are whole before anybody asks for them, and leave in one write. */
-export class Attempt implements Receiver, Source, Flow, Deadline {
+/** Whoever sends an attempt, and may send it again. */
+export interface Carrier {
+  /** It failed before the reply's head. True: it is on its way again. */
+  again(attempt: Attempt, error: ProxyError): boolean
+  /** A reply's head came. True: it is not wanted, and the request is on its way again. */
+  declines(attempt: Attempt, status: number, retryAfter: string | undefined): boolean
+  /** `Set-Cookie` that keeps the client with its target, or `null`. */
+  cookieFor(attempt: Attempt): string | null
+}
+
+/** State of a request through its attempts. Small replies are whole before anybody asks for them, and leave in one write. */
+export class Attempt implements Receiver, Source, Flow, Deadline, RetryFacts, Own {
+  readonly keepsTheRules = true
   readonly deadline: Deadline['deadline'] = noDeadline()
+  readonly cx: Exchange
+  /** Request body; `null` when there is none. */
+  readonly body: BodyGuard | null
   length: number | null = null
   call: Call | null = null
-  readonly #cx: Exchange
+  /** Attempts so far. */
+  count = 0
+  informed = false
+  refreshed = false
+  /** Where the last attempt went. */
+  lastTarget: Target | null = null
+  readonly #carrier: Carrier | null
   readonly #deadlines: Deadlines | null
   readonly #resolve: (reply: Reply) => void
+  #tried: Target[] | null = null
+  /** Where a request is under way. */
+  #target: Target | null = null
+  #ticket = 0
+  #sentAt = 0
   #reply: Reply | null = null
   #sink: Sink | null = null
   readonly #held: Uint8Array[] = []
@@ -30,27 +60,105 @@ export class Attempt implements Receiver, Source, Flow, Deadline {
   /** Nothing more comes from the upstream. */
   over = false
 
-  constructor(cx: Exchange, deadlines: Deadlines | null, resolve: (reply: Reply) => void) {
-    this.#cx = cx
+  constructor(
+    cx: Exchange,
+    deadlines: Deadlines | null,
+    resolve: (reply: Reply) => void,
+    carrier: Carrier | null = null,
+  ) {
+    this.cx = cx
+    this.body = cx.body === null ? null : new BodyGuard(cx.body)
+    this.#carrier = carrier
     this.#deadlines = deadlines
     this.#resolve = resolve
     deadlines?.add(this)
     cx.onAbort(error => this.cancel(error))
   }
 
-  onInterim(status: number, headers: string[]): void {
-    // 100 belongs to the hop that asked for it; 101 can't come, nobody asked.
-    if (status > 101) this.#cx.inform(status, replyFields(headers, status))
+  get method(): string {
+    return this.cx.request.method
   }
 
-  onHead(status: number, raw: string[]): void {
+  get hasBody(): boolean {
+    return this.body !== null
+  }
+
+  get bodyBegun(): boolean {
+    return this.body?.begun === true
+  }
+
+  /** The next attempt goes there. */
+  aim(target: Target): void {
+    if (this.lastTarget !== null) {
+      this.#tried ??= []
+      this.#tried.push(this.lastTarget)
+    }
+    this.lastTarget = target
+  }
+
+  /** All targets that were asked. */
+  tried(): readonly Target[] {
+    return this.#tried === null ? [this.lastTarget!] : [...this.#tried, this.lastTarget!]
+  }
+
+  /** It is being sent now. */
+  leaving(): void {
+    const target = this.lastTarget!
+    this.#target = target
+    this.#ticket = target.enter()
+    this.#sentAt = performance.now()
+  }
+
+  /** The answer of this attempt is not wanted. */
+  drop(): void {
+    this.#left('neutral')
+    this.call?.cancel(new ProxyError({ source: 'proxy', phase: 'reply-head', code: 'no-upstream' }))
+  }
+
+  onInterim(status: number, headers: string[]): void {
+    // 100 belongs to the hop that asked for it; 101 can't come, nobody asked.
+    if (status <= 101) return
+    this.informed = true
+    try {
+      this.cx.inform(status, replyFields(headers, status))
+    } catch {
+      // What cannot be passed on must not cost the final answer.
+    }
+  }
+
+  onHead(status: number, raw: string[], ended = false): void {
+    // RFC 9110, 15: a status above 599 is invalid, and HTTP/2 could not send it.
+    if (status > 599) return this.#refuse()
+    if (this.#target !== null) {
+      this.#ticket = this.#target.headed(this.#ticket, performance.now() - this.#sentAt, status)
+    }
     const headers = replyFields(raw, status)
-    this.#cx.onAbort(null)
+    const carrier = this.#carrier
+    if (carrier !== null) {
+      if (status >= 502 && carrier.declines(this, status, headers.get('retry-after'))) return
+      const cookie = carrier.cookieFor(this)
+      if (cookie !== null) headers.raw.push('Set-Cookie', cookie)
+    }
+    this.cx.onAbort(null)
     const length = headers.get('content-length')
     if (this.#deadlines && isStream(headers, length)) this.#deadlines.remove(this)
-    const bodiless = status === 204 || status === 304 || this.#cx.request.method === 'HEAD'
+    const bodiless = ended || status === 204 || status === 304 || this.cx.request.method === 'HEAD'
     if (!bodiless && length !== undefined) this.length = Number(length)
     this.#reply = { status, headers, body: bodiless ? null : this }
+    this.#resolve(this.#reply)
+  }
+
+  /** The target has changed protocols; from now on the transport has it. */
+  onTunnel(raw: string[], tunnel: UpstreamTunnel): void {
+    const target = this.#target
+    const ticket = target?.headed(this.#ticket, performance.now() - this.#sentAt, 101) ?? 0
+    this.#target = null
+    tunnel.onClose(() => target?.leave(ticket, 'ok'))
+    this.#settle('ok')
+    const headers = replyFields(raw, 101)
+    const cookie = this.#carrier?.cookieFor(this)
+    if (cookie) headers.raw.push('Set-Cookie', cookie)
+    this.#reply = { status: 101, headers, body: tunnel }
     this.#resolve(this.#reply)
   }
 
@@ -63,7 +171,7 @@ export class Attempt implements Receiver, Source, Flow, Deadline {
   }
 
   onEnd(trailers: string[]): void {
-    this.#settle()
+    this.#settle('ok')
     const fields = trailers.length > 0 ? replyFields(trailers, 200) : undefined
     if (this.#sink !== null && this.#held.length === 0) this.#sink.end(fields)
     else this.#end = { trailers: fields }
@@ -71,10 +179,18 @@ export class Attempt implements Receiver, Source, Flow, Deadline {
 
   onError(error: ProxyError): void {
     if (this.over) return
-    this.#settle()
+    this.#left(blames(error) ? 'failed' : 'neutral')
+    if (this.#reply === null && this.#carrier?.again(this, error)) return
+    this.#settle('neutral')
     if (this.#reply === null) this.#resolve(failureReply(error))
     else if (this.#sink !== null) this.#sink.fail(error)
     else this.#error = error
+  }
+
+  #refuse(): void {
+    const error = new ProxyError({ source: 'upstream', phase: 'reply-head', code: 'bad-reply' })
+    this.call?.cancel(error)
+    this.onError(error)
   }
 
   onDeadline(): void {
@@ -103,7 +219,7 @@ export class Attempt implements Receiver, Source, Flow, Deadline {
   /** The client has gone, or nobody wants the rest. */
   cancel(error: ProxyError): void {
     if (this.over && this.#end === null) return
-    this.#settle()
+    this.#settle('neutral')
     this.#end = null
     this.#held.length = 0
     this.call?.cancel(error)
@@ -133,9 +249,17 @@ export class Attempt implements Receiver, Source, Flow, Deadline {
     }
   }
 
-  #settle(): void {
+  #settle(verdict: Verdict): void {
     this.over = true
+    this.#left(verdict)
     this.#deadlines?.remove(this)
-    this.#cx.onAbort(null)
+    this.cx.onAbort(null)
+  }
+
+  #left(verdict: Verdict): void {
+    const target = this.#target
+    if (target === null) return
+    this.#target = null
+    target.leave(this.#ticket, verdict)
   }
 }

@@ -3,7 +3,16 @@
 import { normaliseAuthority } from '../headers/authority.ts'
 import { nominatedNames } from '../headers/hop-by-hop.ts'
 import { HeaderList, sameName } from '../headers/list.ts'
-import { CONTENT_LENGTH, COOKIE, END_TO_END, FORWARDED, foldName, kindOf, TE } from '../headers/names.ts'
+import {
+  CONTENT_LENGTH,
+  COOKIE,
+  END_TO_END,
+  FORWARDED,
+  foldName,
+  kindOf,
+  TE,
+  TOLD_BY_EDGE,
+} from '../headers/names.ts'
 import { readTarget } from '../headers/target.ts'
 import type { ForwardHead, RequestHead } from '../pipeline/contract.ts'
 import { addForwarded, type ForwardedMode } from './forwarded.ts'
@@ -13,6 +22,8 @@ export interface ForwardRules {
   readonly forwarded: ForwardedMode
   /** Write `Forwarded` too. */
   readonly standard: boolean
+  /** Protocols that may be changed to. */
+  readonly upgrades: ReadonlySet<string>
 }
 
 /** End-to-end fields of a request and this hop's own, as `[name, value, …]` without `Host`. */
@@ -34,6 +45,8 @@ export function forwardFields(request: RequestHead, hasBody: boolean, rules: For
       cookies = cookies === null ? raw[i + 1]! : `${cookies}; ${raw[i + 1]}`
     } else if (kind === TE) {
       trailers ||= /(?:^|,)\s*trailers\s*(?:,|$)/i.test(raw[i + 1]!)
+    } else if (kind === TOLD_BY_EDGE) {
+      if (request.peerTrusted) out.push(name, raw[i + 1]!)
     } else if (kind === FORWARDED && rules.forwarded === 'off' && request.peerTrusted) {
       out.push(name, raw[i + 1]!)
     }

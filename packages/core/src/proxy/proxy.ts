@@ -1,23 +1,20 @@
 /**
- * The handler that answers with an upstream's reply.
- *
- *   1. a target is picked
- *   2. the head is made: end-to-end fields, this hop's own, then the forward hooks
- *   3. the connector sends it; the body streams behind it
- *   4. the reply's head settles the promise; its body is the attempt itself, pushed as it comes
- *
- * Every failure is a reply with an `error`; nothing is thrown for what an upstream or a client does.
+ * The handler that answers with an upstream's reply. The courier carries the request; the reply's head settles the promise; its
+ * body is the attempt itself, pushed as it comes. Every failure is a reply with an `error`; nothing is thrown for what an
+ * upstream or a client does.
  */
-import { ConfigError, type ConfigFault, ProxyError } from '../errors.ts'
+import { flag, kindOf, oneOf, readOptions, something, type Table, unchecked } from '../config/check.ts'
+import { ConfigError, type ConfigFault } from '../errors.ts'
 import { normaliseAuthority } from '../headers/authority.ts'
 import type { Context, Handler, Reply } from '../pipeline/contract.ts'
 import { Exchange } from '../pipeline/exchange.ts'
-import { failureReply, refuse } from '../reply.ts'
-import type { Target, Upstream } from '../upstream/upstream.ts'
-import { Attempt } from './attempt.ts'
-import { Deadlines } from './deadlines.ts'
-import { EditableHead, type ForwardRules, forwardFields } from './forward-head.ts'
+import { markForwarding } from '../pipeline/plan.ts'
+import { refuse } from '../reply.ts'
+import { checkUpgrades, refuseUpgrade } from '../upgrade/forward.ts'
+import type { Upstream } from '../upstream/upstream.ts'
+import { Courier } from './courier.ts'
 import type { ForwardedMode } from './forwarded.ts'
+import { checkRetry, type RetryOptions, type RetryPolicy } from './retry-options.ts'
 
 /** Options of {@link proxy}. */
 export interface ProxyOptions {
@@ -34,6 +31,17 @@ export interface ProxyOptions {
   forwarded?: ForwardedMode
   /** Also write `Forwarded` (RFC 7239). Default false. */
   forwardedHeader?: boolean
+  /**
+   * When a request is sent again, to another target or over another connection; `false` for never. By default up to three
+   * attempts, where nothing can be processed twice that must not be. See docs/retries.md.
+   */
+  retry?: RetryOptions | false
+  /**
+   * Protocols that a client may change to with `Upgrade`, or with extended CONNECT over HTTP/2 (RFC 8441). Default
+   * `['websocket']`; `[]` for none. Over HTTP/1.1 others are ignored: the request goes on as plain HTTP (RFC 9110, 7.8).
+   * Other versions of HTTP, and TLS, are refused here: what a tunnel carries passes no gate. See docs/protocols.md.
+   */
+  upgrades?: readonly string[]
 }
 
 /**
@@ -43,94 +51,51 @@ export interface ProxyOptions {
  * @throws ConfigError for options that cannot work.
  */
 export function proxy(upstream: Upstream, options: ProxyOptions = {}): Handler {
-  const { host = 'preserve', forwarded = 'append', forwardedHeader = false } = options
-  checkOptions(upstream, host, forwarded)
-  const rules: ForwardRules = { forwarded, standard: forwardedHeader }
-  const deadlines = upstream.totalTimeout > 0 ? new Deadlines(upstream.totalTimeout) : null
+  const { given, policy } = checkOptions(upstream, options)
+  const { host = 'preserve', forwarded = 'append', forwardedHeader = false } = given
+  const upgrades = new Set((given.upgrades ?? ['websocket']).map(name => name.toLowerCase()))
+  const rules = { forwarded, standard: forwardedHeader, upgrades }
+  const courier = new Courier(upstream, host, rules, policy)
 
-  return function proxyHandler(context: Context): Reply | Promise<Reply> {
+  return markForwarding(proxyHandler)
+
+  function proxyHandler(context: Context): Reply | Promise<Reply> {
     const cx = context as Exchange
     if (!(cx instanceof Exchange))
       throw new TypeError('proxy() runs inside a pipeline: use app.inject() in tests')
     if (cx.request.method === 'CONNECT') return refuse(501, 'connect-refused')
-    return new Promise(resolve => {
-      // 1
-      const target = upstream.pick()
-      // 2
-      const { request } = cx
-      const authority =
-        host === 'preserve'
-          ? request.authority || target.authority
-          : host === 'target'
-            ? target.authority
-            : host
-      const fields = forwardFields(request, cx.body !== null, rules)
-      const path = target.basePath === '' ? request.target : target.basePath + request.target
-      if (cx.plan.onForward.length === 0) return send(cx, target, path, authority, fields, resolve)
-      const head = new EditableHead(request.method, path, authority, fields, 1)
-      const forward = (): void => send(cx, target, head.target, head.authority, head.headers.raw, resolve)
-      try {
-        const waiting = cx.forward(head)
-        if (waiting) waiting.then(forward, error => resolve(badForward(error)))
-        else forward()
-      } catch (error) {
-        resolve(badForward(error))
-      }
-    })
-  }
-
-  // 3, 4
-  function send(
-    cx: Exchange,
-    target: Target,
-    path: string,
-    authority: string,
-    fields: string[],
-    resolve: (reply: Reply) => void,
-  ): void {
-    const { body, request } = cx
-    // A large or endless upload is a stream: only silence ends it.
-    const attempt = new Attempt(
-      cx,
-      body !== null && (body.length ?? Infinity) > 1 << 20 ? null : deadlines,
-      resolve,
-    )
-    // The client may have gone while a filter made us wait: then nothing is sent.
-    if (attempt.over) return
-    fields.push('Host', authority)
-    attempt.call = target.connector.send(
-      { method: request.method, target: path, headers: fields, body },
-      attempt,
-    )
+    if (cx.request.upgrade !== null) {
+      const refusal = refuseUpgrade(cx.request, upgrades)
+      if (refusal) return refusal
+    }
+    return new Promise(resolve => courier.carry(cx, resolve))
   }
 }
 
-function badForward(cause: unknown): Reply {
-  return failureReply(new ProxyError({ source: 'proxy', phase: 'handler', code: 'bad-forward', cause }))
+const RULES: Table<ProxyOptions> = {
+  host: something(
+    'host[:port]',
+    host => typeof host === 'string' && normaliseAuthority(host, 'http') !== null,
+    "Write 'preserve', 'target' or a name.",
+  ),
+  forwarded: oneOf('append', 'replace', 'off'),
+  forwardedHeader: flag,
+  retry: unchecked,
+  upgrades: unchecked,
 }
 
-function checkOptions(upstream: Upstream, host: string, forwarded: string): void {
+function checkOptions(
+  upstream: Upstream,
+  options: ProxyOptions,
+): { given: ProxyOptions; policy: RetryPolicy | null } {
   const faults: ConfigFault[] = []
   if (typeof upstream?.pick !== 'function') {
-    faults.push({
-      place: 'proxy(upstream)',
-      problem: 'it is no upstream',
-      fix: 'Pass what upstream({…}) returns.',
-    })
+    const problem = `it is ${kindOf(upstream)}, not an upstream`
+    faults.push({ place: 'proxy(upstream)', problem, fix: 'Pass what upstream({…}) returns.' })
   }
-  if (host !== 'preserve' && host !== 'target' && normaliseAuthority(host, 'http') === null) {
-    faults.push({
-      place: 'proxy.host',
-      problem: 'it is no host[:port]',
-      fix: "Write 'preserve', 'target' or a name.",
-    })
-  }
-  if (!['append', 'replace', 'off'].includes(forwarded)) {
-    faults.push({
-      place: 'proxy.forwarded',
-      problem: `'${forwarded}' is unknown`,
-      fix: "Write 'append', 'replace' or 'off'.",
-    })
-  }
+  const given = readOptions<ProxyOptions>('proxy', options, RULES, faults)
+  const policy = checkRetry(given.retry, faults)
+  checkUpgrades(given.upgrades, faults)
   if (faults.length > 0) throw new ConfigError(faults)
+  return { given, policy }
 }

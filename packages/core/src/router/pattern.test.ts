@@ -7,7 +7,7 @@ test.each([
   ['/a/:id', [], '/a/:id', null],
   ['/a/*', [], '/a/*', '*'],
   ['/a/*rest', [], '/a/*rest', 'rest'],
-  ['GET /a', ['GET', 'HEAD'], '/a', null],
+  ['GET /a', ['GET'], '/a', null],
   ['HEAD,GET /a', ['HEAD', 'GET'], '/a', null],
   ['POST,PUT /a', ['POST', 'PUT'], '/a', null],
   ['M-SEARCH /a', ['M-SEARCH'], '/a', null],
@@ -15,10 +15,12 @@ test.each([
   ["/a-._~!$&'()+,;=@b", [], "/a-._~!$&'()+,;=@b", null],
   ['/:a/:b/*c', [], '/:a/:b/*c', 'c'],
   ['/.well-known/...', [], '/.well-known/...', null],
+  ['/caf%C3%A9/a%20b', [], '/caf%C3%A9/a%20b', null],
 ])('%s', (text, methods, path, wildcard) => {
   const read = readPattern(text)
 
-  expect(read).toEqual({ text, methods, path, wildcard })
+  const impliesHead = methods.join() === 'GET'
+  expect(read).toEqual({ text, methods, impliesHead, path, wildcard })
 })
 
 test.each([
@@ -39,7 +41,19 @@ test.each([
   ['/a:b', "'a:b' is neither text, :name nor *name"],
   ['/a*', "'a*' is neither text, :name nor *name"],
   ['/**', "'**' is neither text, :name nor *name"],
-  ['/\u00e4', "'\u00e4' is neither text, :name nor *name"],
+  ['/\u00e4', "'\u00e4' is not how it stands in a canonical path: write '%C3%A4'"],
+  ['/x/\ud800', "'\ud800' is not how it stands in a canonical path: write '%EF%BF%BD'"],
+  ['/%7euser', "'%7euser' is not how it stands in a canonical path: write '~user'"],
+  ['/a%5b', "'a%5b' is not how it stands in a canonical path: write 'a%5B'"],
+  ['/100%', "'100%' is not how it stands in a canonical path: write '100%25'"],
+  ['/%40scope', "'%40scope' is not how it stands in a canonical path: write '@scope'"],
+  ['/%2e%2e/a', 'a canonical path has no dot segments'],
+  ['/a%2Fb', "'a%2Fb' holds %2F, which only a parameter or wildcard can match"],
+  ['/a%3F', "'a%3F' holds %3F, which only a parameter or wildcard can match"],
+  ['/a%2A', "'a%2A' holds %2A, which only a parameter or wildcard can match"],
+  ['/%FF', "'%FF' is not UTF-8, and only a parameter or wildcard can match that"],
+  ['/:__proto__', 'no parameter can be called __proto__'],
+  ['GET,GET /a', 'a method is named twice'],
   ['/*/a', 'a wildcard stands only at the end'],
   ['/*rest/a', 'a wildcard stands only at the end'],
   ['/a/../b', 'a canonical path has no dot segments'],

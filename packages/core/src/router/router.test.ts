@@ -4,10 +4,13 @@ import { type Pattern, readPattern } from './pattern.ts'
 import { Router } from './router.ts'
 
 function routerOf(texts: readonly string[]): Router<string> {
-  const patterns = texts.map(text => readPattern(text) as Pattern)
-  const router = new Router<string>(patterns)
-  for (const pattern of patterns) expect(router.add(pattern, pattern.text)).toBeNull()
+  const router = routerWith(texts)
+  expect(router.problems).toEqual([])
   return router
+}
+
+function routerWith(texts: readonly string[]): Router<string> {
+  return new Router(texts.map(text => ({ pattern: readPattern(text) as Pattern, value: text })))
 }
 
 function found(router: Router<string>, method: string, path: string): unknown {
@@ -73,29 +76,109 @@ test('an empty router finds nothing', () => {
   expect(new Router([]).find('GET', '/')).toBeNull()
 })
 
-test('the same path may be open, and named by method', () => {
-  const router = routerOf(['GET /x', '/x'])
-  expect(['GET', 'HEAD', 'POST'].map(method => found(router, method, '/x'))).toEqual([
-    ['GET /x', {}],
-    ['GET /x', {}],
-    ['/x', {}],
-  ])
-})
+test.each([[['GET /x', '/x']], [['/x', 'GET /x']]])(
+  '%j: the same path may be open, and named by method',
+  texts => {
+    const router = routerOf(texts)
+    expect(['GET', 'HEAD', 'POST', 'TRACE'].map(method => found(router, method, '/x'))).toEqual([
+      ['GET /x', {}],
+      ['GET /x', {}],
+      ['/x', {}],
+      ['/x', {}],
+    ])
+  },
+)
+
+test.each([[['GET /x', 'HEAD /x']], [['HEAD /x', 'GET /x']], [['/x', 'GET /x', 'POST,HEAD /x']]])(
+  '%j: HEAD that is named wins over HEAD that comes with GET',
+  texts => {
+    const router = routerOf(texts)
+    const head = texts.find(text => text.includes('HEAD'))!
+    expect([found(router, 'GET', '/x'), found(router, 'HEAD', '/x')]).toEqual([
+      ['GET /x', {}],
+      [head, {}],
+    ])
+  },
+)
+
+test.each(['TRACE', 'PROPFIND', 'LINK', 'SOURCE', 'QUERY', 'UNLINK'])(
+  '%s in a route opens it to no other method',
+  method => {
+    const router = routerWith([`${method} /x`, 'GET /y', '/z'])
+    // Which methods there are, Node decides.
+    if (router.problems.length > 0) return expect(router.problems[0]!.problem).toContain(method)
+    expect(found(router, method, '/x')).toEqual([`${method} /x`, {}])
+    for (const other of ['GET', 'HEAD', 'POST', 'TRACE', 'ACL', 'BREW', '', 'get', '__proto__']) {
+      if (other !== method) expect(found(router, other, '/x'), other).toBe('mismatch')
+    }
+    expect(router.allowed('/x')).toEqual([method])
+    expect(found(router, method, '/z')).toEqual(['/z', {}])
+  },
+)
 
 test.each([
   [['GET /x', 'GET /x'], 'GET /x is already routed'],
+  [['/x', '/x'], '/x is already routed'],
+  [['/x/:a', '/x/:b'], '/x/:b is already routed'],
   [['GET /x/:a', 'GET /x/:b'], 'GET /x/:b is already routed'],
-  [['POST,GET /x', 'PUT,HEAD /x'], 'HEAD /x is already routed'],
+  [['POST,HEAD /x', 'PUT,HEAD /x'], 'HEAD /x is already routed'],
   [['GET /x/*', 'GET /x/*rest'], 'GET /x/*rest is already routed'],
+  [['/x/*', '/x/*rest'], '/x/*rest is already routed'],
 ])('%j clash', (texts, problem) => {
-  const patterns = texts.map(text => readPattern(text) as Pattern)
-  const router = new Router<string>(patterns)
-  expect(patterns.map(pattern => router.add(pattern, pattern.text))).toEqual([null, problem])
+  expect(routerWith(texts).problems).toMatchObject([{ pattern: { text: texts[1] }, problem }])
 })
 
 test('a method that nobody knows is told', () => {
-  const pattern = readPattern('BREW /x') as Pattern
-  expect(new Router([pattern]).add(pattern, 1)).toMatch(/BREW/)
+  expect(routerWith(['BREW /x']).problems).toMatchObject([{ problem: expect.stringContaining('BREW') }])
+})
+
+test.each([
+  ['/caf%C3%A9', '/caf%C3%A9'],
+  ['/a%20b/*', '/a%20b/x'],
+  ['/100%25/:x', '/100%25/x'],
+  ['/a%5Bb%5D', '/a%5Bb%5D'],
+  ['/@scope', '/%40scope'],
+  ['/a+b=c', '/a%2Bb%3Dc'],
+  ['/a!b', '/a%21b'],
+  ['/caf%C3%A9/*', '/caf%C3%A9/%FF'],
+  ['/caf%C3%A9/*', '/caf%C3%A9/%E9%C3%A9%C0%AF%ED%A0%80'],
+])('%s takes %s', (pattern, path) => {
+  expect(found(routerOf([pattern, '/*']), 'GET', path)).toMatchObject([pattern, {}])
+})
+
+test.each([
+  ['/admin/%FF', ['/admin/*rest', { rest: '%FF' }]],
+  ['/admin/%FF/%C3%A9', ['/admin/*rest', { rest: '%FF/\u00e9' }]],
+  ['/admin/%25FF', ['/admin/*rest', { rest: '%FF' }]],
+  ['/users/%C0%AE', ['/users/:id', { id: '%C0%AE' }]],
+  ['/users/%80%2F', ['/users/:id', { id: '%80/' }]],
+])('a path that is no UTF-8 keeps its route: %s', (path, expected) => {
+  const router = routerOf(['/admin/*rest', '/users/:id', 'PUT /users/:id'])
+  expect(found(router, 'GET', path)).toEqual(expected)
+  expect(router.allowed(path)).toEqual(['PUT'])
+})
+
+test('every byte finds its route, alone and beside others', () => {
+  const router = routerOf(['/a/*rest'])
+  const byte = fc.integer({ min: 0x80, max: 0xff }).map(code => `%${code.toString(16).toUpperCase()}`)
+  fc.assert(
+    fc.property(fc.array(byte, { minLength: 1, maxLength: 6 }), bytes => {
+      const path = `/a/${bytes.join('')}`
+      const match = router.find('GET', path)
+      expect(match).toMatchObject({ value: '/a/*rest' })
+      // What is UTF-8 is decoded, the rest stands for itself: nothing is lost.
+      const { rest } = (match as { params: Record<string, string> }).params
+      expect(encodeURIComponent(rest!).replaceAll('%25', '%')).toBe(bytes.join(''))
+    }),
+    { numRuns: 3000 },
+  )
+})
+
+test('a parameter may be as long as the path is', () => {
+  const long = 'x'.repeat(300_000)
+  const router = routerOf(['/a/:id', '/b/*rest'])
+  expect(found(router, 'GET', `/a/${long}`)).toEqual(['/a/:id', { id: long }])
+  expect(found(router, 'GET', `/b/${long}`)).toEqual(['/b/*rest', { rest: long }])
 })
 
 test('a static segment wins over a parameter, a parameter over a wildcard, whatever stands first', () => {

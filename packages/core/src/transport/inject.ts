@@ -1,6 +1,6 @@
 /** Requests in memory: the whole app without a socket, for tests. */
 import { isSource, sourceOf } from '../body/transform.ts'
-import type { ProxyError } from '../errors.ts'
+import { ProxyError } from '../errors.ts'
 import { judgeHead, makePeer } from '../headers/head.ts'
 import { HeaderList } from '../headers/list.ts'
 import type {
@@ -15,6 +15,8 @@ import type {
   Source,
 } from '../pipeline/contract.ts'
 import { bugReply } from '../reply.ts'
+import { dropTunnel } from '../upgrade/drop.ts'
+import { assertInterim, fitReply } from './fit-reply.ts'
 
 /** Sends a request through an app and reads the reply to its end. Rejects when the reply's body breaks half-way. */
 export async function inject(app: App, options: InjectOptions = {}): Promise<InjectedReply> {
@@ -28,15 +30,24 @@ export async function inject(app: App, options: InjectOptions = {}): Promise<Inj
       version: options.version ?? '1.1',
       headers: headersOf(options, body),
       peer: peerOf(options),
+      upgradable: true,
       ...(options.version === '2.0' ? { authority: options.authority ?? 'localhost' } : {}),
     },
     app.trusts,
   )
   const exchange = app.open(head, body && link.counted(body), link, fault)
-  const reply = await Promise.resolve(exchange.run()).catch(bugReply)
+  let bug: Reply | null = null
+  let given: Reply
+  try {
+    given = await exchange.run()
+  } catch (cause) {
+    given = bug = bugReply(cause)
+  }
+  const reply = fitReply(given, method)
+  const failure = reply !== given || bug ? (reply.error ?? null) : null
   try {
     const { bytes, trailers } = await read(reply, method)
-    exchange.done(reply.status, bytes.length, null)
+    exchange.done(reply.status, bytes.length, failure)
     return injected(reply, bytes, trailers, link, exchange)
   } catch (error) {
     exchange.done(reply.status, 0, error as ProxyError)
@@ -55,6 +66,7 @@ class MemoryLink implements ClientLink {
   readonly interim: { status: number; headers: HeaderList }[] = []
 
   inform(status: number, headers: HeaderList): void {
+    assertInterim(status, headers)
     this.interim.push({ status, headers })
   }
 
@@ -95,6 +107,11 @@ function injected(
 
 function read(reply: Reply, method: string): Promise<{ bytes: Uint8Array; trailers: HeaderList | null }> {
   const { body } = reply
+  if (body !== null && 'splice' in body) {
+    // Memory has no two-way bytes: the handshake's answer is all that a test sees.
+    dropTunnel(body, new ProxyError({ source: 'client', phase: 'tunnel', code: 'client-closed' }))
+    return Promise.resolve({ bytes: new Uint8Array(0), trailers: null })
+  }
   if (!isSource(body)) {
     const bytes = body instanceof Uint8Array && method !== 'HEAD' ? body : new Uint8Array(0)
     return Promise.resolve({ bytes, trailers: null })

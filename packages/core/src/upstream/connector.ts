@@ -1,6 +1,6 @@
 /** How an app reaches a target. Only connectors know the client library behind them. */
 import type { ProxyError } from '../errors.ts'
-import type { Source } from '../pipeline/contract.ts'
+import type { Source, Tunnel } from '../pipeline/contract.ts'
 
 /** A request as it goes out. */
 export interface OutgoingRequest {
@@ -10,18 +10,32 @@ export interface OutgoingRequest {
   /** `[name, value, …]`, `Host` included. */
   readonly headers: string[]
   readonly body: Source | null
+  /** Protocol to change to (RFC 9110, 7.8), lower case: for {@link Connector.open} only. */
+  readonly upgrade?: string
+  /** Over a connection that nothing else has used. Default false. */
+  readonly fresh?: boolean
 }
 
 /** Takes the answer to one request. After `onError` or `onEnd` nothing more comes. */
 export interface Receiver {
   /** An interim response (RFC 9110, 15.2). */
   onInterim(status: number, headers: string[]): void
-  /** Final head. */
-  onHead(status: number, headers: string[]): void
+  /** Final head. `ended`: the message ended with it, which only HTTP/2 tells. */
+  onHead(status: number, headers: string[], ended?: boolean): void
   /** A chunk of body; false pauses until `resume`. */
   onData(bytes: Uint8Array): boolean
   onEnd(trailers: string[]): void
   onError(error: ProxyError): void
+  /** The target has changed protocols: from now on bytes go both ways. Nothing else comes. */
+  onTunnel?(headers: string[], tunnel: UpstreamTunnel): void
+}
+
+/** A tunnel that tells when its far end is gone. */
+export interface UpstreamTunnel extends Tunnel {
+  /** `listener` is called once; at once when it is gone already. */
+  onClose(listener: () => void): void
+  /** Ends it because its target is leaving: a WebSocket is told so, and cut if it doesn't end in time. */
+  leave(): void
 }
 
 /** A request on its way. */
@@ -34,6 +48,12 @@ export interface Call {
 /** A pool of connections to one target. */
 export interface Connector {
   send(request: OutgoingRequest, receiver: Receiver): Call
+  /** Asks for another protocol. The answer is a tunnel, or whatever the target says instead. */
+  open?(request: OutgoingRequest, receiver: Receiver): Call
+  /** True when `Expect: 100-continue` can be sent on: the body then waits for the target's 100. */
+  readonly expects?: boolean
+  /** How many connections there are, and how many requests wait for one. */
+  connections?(): { open: number; idle: number; waiting: number }
   /** Waits for what runs, then closes the connections. */
   close(): Promise<void>
   /** Closes the connections at once. */

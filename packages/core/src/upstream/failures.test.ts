@@ -24,6 +24,7 @@ test.each([
   [coded('EPROTO'), 'tls-failed', 'tls-failed'],
   [coded('constructor'), 'connect-failed', 'upstream-reset'],
   [new AggregateError([coded('EHOSTUNREACH'), coded('ECONNREFUSED')]), 'connect-refused', 'connect-refused'],
+  [new AggregateError([coded('ECONNREFUSED'), coded('EADDRNOTAVAIL')]), 'connect-refused', 'connect-refused'],
   [new AggregateError([]), 'connect-failed', 'upstream-reset'],
   [new Error('no code'), 'connect-failed', 'upstream-reset'],
   [{ code: 7 }, 'connect-failed', 'upstream-reset'],

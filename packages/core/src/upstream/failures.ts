@@ -31,6 +31,14 @@ export function upstreamFailure(error: unknown, sent: boolean, phase: FailurePha
   })
 }
 
+/**
+ * A kept connection was closed before a byte of the answer came. Most likely the server had closed it for idleness, but the
+ * request may have been seen: only an idempotent one may be sent again (RFC 9110, 9.2.2).
+ */
+export function staleSocket(cause: unknown): ProxyError {
+  return new ProxyError({ source: 'upstream', phase: 'reply-head', code: 'stale-socket', cause })
+}
+
 function codeOf(error: unknown, sent: boolean): FailureCode {
   const cause = innermost(error)
   const code = textOf(cause, 'code')
@@ -42,9 +50,11 @@ function codeOf(error: unknown, sent: boolean): FailureCode {
   return code === 'ETIMEDOUT' ? 'connect-timeout' : 'connect-failed'
 }
 
-/** Happy Eyeballs reports one error an address: the last tells as much as any. */
+/** Happy Eyeballs reports one error an address: the last that says something, or the last. */
 function innermost(error: unknown): unknown {
-  return error instanceof AggregateError && error.errors.length > 0 ? error.errors.at(-1) : error
+  if (!(error instanceof AggregateError) || error.errors.length === 0) return error
+  const known = error.errors.filter(one => Object.hasOwn(BY_CODE, textOf(one, 'code')))
+  return known.at(-1) ?? error.errors.at(-1)
 }
 
 function textOf(error: unknown, key: 'code' | 'name'): string {

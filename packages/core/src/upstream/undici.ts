@@ -1,10 +1,12 @@
 /** HTTP/1.1 to a target over undici's `dispatch`: callbacks, no promise a chunk. */
-import { buildConnector, type Dispatcher, Pool } from 'undici'
-import { latin1 } from '../body/latin1.ts'
+import { type buildConnector, type Client, type Dispatcher, Pool } from 'undici'
 import { toReadable } from '../body/readable.ts'
 import { ProxyError } from '../errors.ts'
 import type { Call, Connector, OutgoingRequest, Receiver } from './connector.ts'
-import { upstreamFailure } from './failures.ts'
+import type { TlsOptions } from './options.ts'
+import { TrackedClient } from './tracked-client.ts'
+import { UndiciCall } from './undici-call.ts'
+import { connectTo, warmUp } from './undici-sockets.ts'
 
 /** What the connector needs to know of its target. Milliseconds. */
 export interface UndiciOptions {
@@ -17,54 +19,114 @@ export interface UndiciOptions {
   readonly connectTimeout: number
   readonly headTimeout: number
   readonly idleTimeout: number
-  readonly tls: { readonly ca?: string | Buffer | readonly (string | Buffer)[] | undefined }
+  readonly tls: TlsOptions
+  /** Address to connect to instead of asking for the host name; `null` to ask. */
+  readonly address: string | null
+  /** Path of a Unix socket to connect to, or `null`. */
+  readonly socketPath: string | null
+  /** Connections that are opened at once. */
+  readonly warm: number
 }
 
 /** A bounded pool of keep-alive connections to one target. */
 export function undiciConnector(options: UndiciOptions): Connector {
-  const pool = new Pool(options.origin, {
+  const connect = connectTo(options)
+  const prepared = options.warm > 0 ? warmUp(options, connect) : null
+  const warm = prepared?.warm ?? null
+  const pool = makePool(options, prepared?.connector ?? connect)
+  /** For requests that must not meet another stale connection. */
+  let fresh: Pool | null = null
+  // Always the same name, or undici takes the Host header for it and opens a connection for each.
+  const serverName = options.serverName ?? new URL(options.origin).hostname
+  const { connections, queue } = options
+  // undici's own queue keeps requests whose client has left; here they give up their place at once.
+  const waiting = new Set<UndiciCall>()
+  let running = 0
+  let pumping = false
+  let over = false
+  let emptied: (() => void) | null = null
+
+  function start(call: UndiciCall): void {
+    running++
+    call.begin()
+    try {
+      const handler = call as unknown as Dispatcher.DispatchHandler
+      const given = dispatchOptions(call.request, serverName)
+      if (call.request.fresh) {
+        fresh ??= makePool(options, connect)
+        fresh.dispatch({ ...given, reset: true }, handler)
+      } else pool.dispatch(given, handler)
+    } catch (error) {
+      call.onError(error as Error)
+    }
+  }
+
+  function release(call: UndiciCall): void {
+    if (!waiting.delete(call)) running--
+    // A start that fails at once comes back here.
+    if (pumping) return
+    pumping = true
+    while (running < connections && waiting.size > 0) {
+      const [next] = waiting
+      waiting.delete(next!)
+      start(next!)
+    }
+    pumping = false
+    if (waiting.size === 0) emptied?.()
+  }
+
+  return {
+    send(request, receiver) {
+      if (over) return failed(receiver, 'connect-failed')
+      if (running >= connections && waiting.size >= queue) return failed(receiver, 'queue-full')
+      const call = new UndiciCall(request, receiver, release)
+      if (running < connections) start(call)
+      else waiting.add(call)
+      return call
+    },
+    connections() {
+      const { connected, free } = pool.stats
+      const ready = warm?.size ?? 0
+      return { open: connected + ready, idle: free + ready, waiting: waiting.size }
+    },
+    async close() {
+      over = true
+      warm?.close()
+      if (waiting.size > 0) {
+        await new Promise<void>(resolve => {
+          emptied = resolve
+        })
+      }
+      await Promise.all([pool.close(), fresh?.close()])
+    },
+    async destroy() {
+      over = true
+      pumping = true
+      warm?.close()
+      for (const call of waiting) call.onError(new Error('the upstream is closed'))
+      await Promise.all([pool.destroy(), fresh?.destroy()])
+    },
+  }
+}
+
+function failed(receiver: Receiver, code: 'queue-full' | 'connect-failed'): Call {
+  const source = code === 'queue-full' ? 'proxy' : 'upstream'
+  queueMicrotask(() => receiver.onError(new ProxyError({ source, phase: 'connect', code, retryable: true })))
+  return NO_CALL
+}
+
+function makePool(options: UndiciOptions, connect: buildConnector.connector): Pool {
+  return new Pool(options.origin, {
     connections: options.connections,
     pipelining: 1,
     allowH2: false,
     keepAliveTimeout: options.keepAlive,
     headersTimeout: options.headTimeout,
     bodyTimeout: options.idleTimeout,
-    connect: connectTo(options),
+    connect,
+    factory: (origin, given) =>
+      new TrackedClient(origin, given as Client.Options & { connect: buildConnector.connector }),
   })
-  // Always the same name, or undici takes the Host header for it and opens a connection for each.
-  const serverName = options.serverName ?? new URL(options.origin).hostname
-  const limit = options.connections + options.queue
-  let running = 0
-
-  return {
-    send(request, receiver) {
-      if (running >= limit) {
-        queueMicrotask(() =>
-          receiver.onError(
-            new ProxyError({ source: 'proxy', phase: 'connect', code: 'queue-full', retryable: true }),
-          ),
-        )
-        return NO_CALL
-      }
-      running++
-      const call = new UndiciCall(receiver, request.method, () => running--)
-      try {
-        pool.dispatch(dispatchOptions(request, serverName), call as unknown as Dispatcher.DispatchHandler)
-      } catch (error) {
-        call.onError(error as Error)
-      }
-      return call
-    },
-    close: () => pool.close(),
-    destroy: () => pool.destroy(),
-  }
-}
-
-function connectTo(options: UndiciOptions): buildConnector.connector {
-  const { ca } = options.tls
-  const connect = buildConnector({ timeout: options.connectTimeout, ...(ca ? { ca: ca as string } : {}) })
-  // No SNI for addresses (RFC 6066, 3); the certificate is then checked against the address.
-  return (target, callback) => connect({ ...target, servername: options.serverName ?? '' }, callback)
 }
 
 function dispatchOptions(request: OutgoingRequest, serverName: string): Dispatcher.DispatchOptions {
@@ -82,79 +144,3 @@ function dispatchOptions(request: OutgoingRequest, serverName: string): Dispatch
 }
 
 const NO_CALL: Call = { resume() {}, cancel() {} }
-
-/** undici's handler: the raw shape, which keeps order, case and duplicates of fields. */
-class UndiciCall implements Call {
-  readonly #receiver: Receiver
-  readonly #method: string
-  readonly #release: () => void
-  #abort: ((error: Error) => void) | null = null
-  #resume: (() => void) | null = null
-  #cancelled: ProxyError | null = null
-  #over = false
-  #headed = false
-
-  constructor(receiver: Receiver, method: string, release: () => void) {
-    this.#receiver = receiver
-    this.#method = method
-    this.#release = release
-  }
-
-  resume(): void {
-    this.#resume?.()
-  }
-
-  cancel(error: ProxyError): void {
-    if (this.#over || this.#cancelled) return
-    this.#cancelled = error
-    this.#abort?.(error)
-  }
-
-  onConnect(abort: (error: Error) => void): void {
-    this.#abort = abort
-    if (this.#cancelled) abort(this.#cancelled)
-  }
-
-  onHeaders(status: number, headers: Buffer[], resume: () => void): boolean {
-    if (status < 200) {
-      this.#receiver.onInterim(status, textOf(headers))
-      return true
-    }
-    this.#headed = true
-    this.#resume = resume
-    this.#receiver.onHead(status, textOf(headers))
-    // A 304 may carry the length of the 200 (RFC 9110, 8.6); it is whole with its head.
-    if (status === 304 && this.#method !== 'HEAD') this.#finish([])
-    return true
-  }
-
-  onData(bytes: Buffer): boolean {
-    return this.#over ? true : this.#receiver.onData(bytes)
-  }
-
-  onComplete(trailers: Buffer[] | null): void {
-    this.#finish(trailers && trailers.length > 0 ? textOf(trailers) : [])
-  }
-
-  onError(error: Error): void {
-    if (this.#over) return
-    this.#over = true
-    this.#release()
-    if (this.#cancelled) return
-    const phase = this.#headed ? 'reply-body' : 'reply-head'
-    this.#receiver.onError(upstreamFailure(error, this.#abort !== null, phase))
-  }
-
-  #finish(trailers: string[]): void {
-    if (this.#over) return
-    this.#over = true
-    this.#release()
-    if (!this.#cancelled) this.#receiver.onEnd(trailers)
-  }
-}
-
-function textOf(fields: Buffer[]): string[] {
-  const text = new Array<string>(fields.length)
-  for (let i = 0; i < fields.length; i++) text[i] = latin1(fields[i]!)
-  return text
-}

@@ -1,57 +1,55 @@
 /** A named group of interchangeable servers. */
-import { isIP } from 'node:net'
-import { assertMilliseconds, assertWhole } from '../config/check.ts'
+import { readOptions } from '../config/check.ts'
 import { ConfigError, type ConfigFault } from '../errors.ts'
-import type { Connector } from './connector.ts'
-import { undiciConnector } from './undici.ts'
-
-/** Options of {@link upstream}. */
-export interface UpstreamOptions {
-  /** Name in logs and metrics. */
-  name: string
-  /** Origins, each `http://host[:port]` or `https://host[:port]`, with a base path where the server has one. */
-  targets: readonly string[]
-  /** Connections kept to each target at most. Default 128. */
-  connections?: number
-  /** Requests that may wait for a connection to a target, beyond those; more are answered 503. Default 1024. */
-  queue?: number
-  /** How long an idle connection is kept, in ms. Default 4000: below the 5 s after which Node servers close. */
-  keepAlive?: number
-  timeouts?: {
-    /** TCP and TLS handshake, in ms. Default 5000; 504. */
-    connect?: number
-    /** From the request's end to the head of the reply, in ms. Default 20 000; 504. */
-    head?: number
-    /** Silence inside a body, in ms. Default 30 000; 504, or a cut reply. */
-    idle?: number
-    /** The whole exchange, in ms; 0 for none. Default 30 000; 504. Does not count for streams (see docs/rationale.md). */
-    total?: number
-  }
-  tls?: {
-    /** Certificates that may sign the targets' own, instead of the system's. Verification can't be turned off. */
-    ca?: string | Buffer | readonly (string | Buffer)[]
-  }
-}
-
-/** One server. */
-export interface Target {
-  /** Origin, for logs. */
-  readonly origin: string
-  /** Value of `Host` when the client's is not kept. */
-  readonly authority: string
-  /** Path in front of every target sent; `''` without one. */
-  readonly basePath: string
-  readonly connector: Connector
-}
+import type { Context } from '../pipeline/contract.ts'
+import { checkBalance } from './balance/check.ts'
+import { checkConnect } from './check-connect.ts'
+import { checkSticky } from './check-sticky.ts'
+import { checkDns } from './dns/check.ts'
+import type { GroupStats } from './events.ts'
+import { Group, MOST_TARGETS } from './group.ts'
+import { systemClock } from './health/breaker.ts'
+import { checkHealth } from './health/check-options.ts'
+import type { UpstreamOptions } from './options.ts'
+import { RULES } from './rules.ts'
+import type { Affinity } from './sticky.ts'
+import type { Target } from './target.ts'
+import { readTarget, type TargetOptions, type TargetSpec } from './target-url.ts'
 
 /** A group of targets. Made by {@link upstream}. */
 export interface Upstream {
   readonly name: string
+  /** Every target, also one that gets no requests now. */
   readonly targets: readonly Target[]
   /** Milliseconds for the whole exchange; 0 for none. */
   readonly totalTimeout: number
-  /** The next target, in turn. */
-  pick(): Target
+  /** Keeps clients with their targets, or `null`. */
+  readonly affinity: Affinity | null
+  /** The target for this request that is none of `tried`; `null` when there is none. */
+  pick(cx: Context | null, tried: readonly Target[] | null): Target | null
+  /**
+   * Adds a target.
+   * @throws ConfigError when it is there already, is no target, or the group is closed or full.
+   */
+  add(target: string | TargetOptions): void
+  /**
+   * Takes a target out, named as it was given. It gets no new request from now on; what runs may finish within
+   * `drainTimeout`, then it is cut. Settles when its connections are closed.
+   * @throws ConfigError when there is no such target.
+   */
+  remove(target: string): Promise<void>
+  /**
+   * Gives a target no new requests, but keeps it. Settles when nothing runs there; nothing is cut.
+   * @throws ConfigError when there is no such target.
+   */
+  drain(target: string): Promise<void>
+  /**
+   * Gives a drained target requests again.
+   * @throws ConfigError when there is no such target.
+   */
+  restore(target: string): void
+  /** Numbers for metrics. */
+  stats(): GroupStats
   /** Waits for what runs, then closes all connections. */
   close(): Promise<void>
   /** Closes all connections at once. */
@@ -59,67 +57,52 @@ export interface Upstream {
 }
 
 /**
- * Makes a group of targets; requests go to them in turn. HTTP/1.1, with verified certificates for `https:`.
+ * Makes a group of targets. HTTP/1.1 or HTTP/2, with verified certificates for `https:`. See docs/upstreams.md,
+ * docs/health.md and docs/protocols.md.
  * @example const api = upstream({ name: 'api', targets: ['http://127.0.0.1:3000'] })
  * @throws ConfigError with every fault.
  */
 export function upstream(options: UpstreamOptions): Upstream {
   const faults: ConfigFault[] = []
-  const place = `upstream ${options.name}`
-  if (typeof options.name !== 'string' || options.name === '') {
-    faults.push({ place: 'upstream.name', problem: 'it is empty', fix: 'Give the group a name.' })
-  }
-  if (!Array.isArray(options.targets) || options.targets.length === 0) {
-    faults.push({ place, problem: 'there are no targets', fix: "Write targets: ['http://127.0.0.1:3000']." })
-  }
-  const { timeouts = {} } = options
+  const named: unknown = (options as UpstreamOptions | null | undefined)?.name
+  const place = typeof named === 'string' ? `upstream ${named}` : 'upstream'
+  // What breaks its rule is left out here: the parts below see sound options only.
+  const given = readOptions<UpstreamOptions>(place, options, RULES, faults) as UpstreamOptions
+  const specs = readTargets(given.targets ?? [], place, faults)
+  const { slowStart = 0 } = given
+  const hasWeights = specs.some(spec => spec.weight !== 1)
   const settings = {
-    connections: assertWhole(`${place}.connections`, options.connections ?? 128, 1, 65_535, faults),
-    queue: assertWhole(`${place}.queue`, options.queue ?? 1024, 0, 1_000_000, faults),
-    keepAlive: assertMilliseconds(`${place}.keepAlive`, options.keepAlive ?? 4000, 1, faults),
-    connectTimeout: assertMilliseconds(`${place}.timeouts.connect`, timeouts.connect ?? 5000, 1, faults),
-    headTimeout: assertMilliseconds(`${place}.timeouts.head`, timeouts.head ?? 20_000, 1, faults),
-    idleTimeout: assertMilliseconds(`${place}.timeouts.idle`, timeouts.idle ?? 30_000, 1, faults),
-    tls: options.tls ?? {},
+    name: given.name,
+    drainTimeout: given.drainTimeout ?? 30_000,
+    slowStart,
+    ...checkConnect(given, place, faults),
+    balancer: checkBalance(given.balance, place, hasWeights, slowStart > 0, faults),
+    measured: given.balance === 'peak-ewma',
+    affinity: checkSticky(given.sticky, place, faults),
+    health: checkHealth(given.health, place, faults),
+    dns: checkDns(given.dns, place, faults),
+    onChange: given.onChange ?? null,
+    clock: systemClock,
   }
-  const totalTimeout = assertMilliseconds(`${place}.timeouts.total`, timeouts.total ?? 30_000, 0, faults)
-  const urls = (options.targets ?? []).map(text => readTargetUrl(text, place, faults))
   if (faults.length > 0) throw new ConfigError(faults)
-
-  const targets = urls.map((url): Target => {
-    const host = url!.hostname.replace(/^\[|\]$/g, '')
-    const serverName = url!.protocol === 'https:' && isIP(host) === 0 ? host : null
-    return {
-      origin: url!.origin,
-      authority: url!.host,
-      basePath: url!.pathname === '/' ? '' : url!.pathname.replace(/\/$/, ''),
-      connector: undiciConnector({ ...settings, origin: url!.origin, serverName }),
-    }
-  })
-  let turn = 0
-  return {
-    name: options.name,
-    targets,
-    totalTimeout,
-    pick() {
-      if (targets.length === 1) return targets[0]!
-      turn = (turn + 1) % targets.length
-      return targets[turn]!
-    },
-    close: () => Promise.all(targets.map(target => target.connector.close())).then(() => {}),
-    destroy: () => Promise.all(targets.map(target => target.connector.destroy())).then(() => {}),
-  }
+  return new Group(settings, specs)
 }
 
-function readTargetUrl(text: string, place: string, faults: ConfigFault[]): URL | null {
-  const url = URL.canParse(text) ? new URL(text) : null
-  const plain = url && !url.username && !url.password && !url.search && !url.hash
-  if (url && plain && (url.protocol === 'http:' || url.protocol === 'https:')) return url
-  // Not the text itself: a URL may hold a password.
-  faults.push({
-    place: `${place}.targets`,
-    problem: 'a target is not an http: or https: URL without user, query and fragment',
-    fix: 'Write http://host:port or https://host.',
-  })
-  return null
+function readTargets(
+  targets: UpstreamOptions['targets'],
+  place: string,
+  faults: ConfigFault[],
+): TargetSpec[] {
+  const add = (problem: string, fix: string): void =>
+    void faults.push({ place: `${place}.targets`, problem, fix })
+  if (targets.length > MOST_TARGETS) add(`there are ${targets.length}`, `Write ${MOST_TARGETS} at most.`)
+  const specs = new Map<string, TargetSpec>()
+  for (const target of targets) {
+    const spec = readTarget(target, place, faults)
+    if (spec === null) continue
+    if (specs.has(spec.id))
+      add(`${spec.id} is there twice`, 'Write it once, with a weight if it shall get more.')
+    specs.set(spec.id, spec)
+  }
+  return [...specs.values()]
 }

@@ -6,6 +6,7 @@ import {
   type OutgoingHttpHeaders,
 } from 'node:http2'
 import { connect, type Socket } from 'node:net'
+import { connect as connectTls, type TLSSocket } from 'node:tls'
 import { onTestFinished } from 'vitest'
 
 /** One response of HTTP/1.1, as read from the wire. */
@@ -26,7 +27,7 @@ export function exchangeBytes(
     const socket = connect(port, '127.0.0.1')
     let text = ''
     let reset = false
-    let timer = setTimeout(() => finish(false), 5000)
+    let timer = setTimeout(() => finish(false), 15_000)
     const finish = (closed: boolean): void => {
       clearTimeout(timer)
       socket.destroy()
@@ -81,6 +82,21 @@ export function openSocket(port: number): Socket {
     socket.destroy()
   })
   return socket
+}
+
+/** A TLS connection for HTTP/1.1 that stays open for the test. */
+export function openTls(port: number): Promise<TLSSocket> {
+  const socket = connectTls({
+    port,
+    host: '127.0.0.1',
+    rejectUnauthorized: false,
+    ALPNProtocols: ['http/1.1'],
+  })
+  socket.on('error', () => {})
+  onTestFinished(() => {
+    socket.destroy()
+  })
+  return new Promise(resolve => socket.once('secureConnect', () => resolve(socket)))
 }
 
 /** An HTTP/2 session that ends with the test. */

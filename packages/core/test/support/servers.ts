@@ -160,9 +160,9 @@ export function listen(server: TcpServer, host = '127.0.0.1'): Promise<number> {
   })
 }
 
-/** Waits until `test` is true; a named failure after two seconds. */
-export async function until(what: string, test: () => boolean): Promise<void> {
-  for (let i = 0; i < 400; i++) {
+/** Waits until `test` is true; a named failure after two seconds, or as long as given. */
+export async function until(what: string, test: () => boolean, most = 2000): Promise<void> {
+  for (let i = 0; i < most / 5; i++) {
     if (test()) return
     await new Promise(resolve => setTimeout(resolve, 5))
   }

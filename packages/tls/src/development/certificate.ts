@@ -1,15 +1,11 @@
 /** A self-signed certificate, made on the spot, for development and tests. */
-import {
-  createHash,
-  generateKeyPairSync,
-  type KeyObject,
-  randomBytes,
-  sign,
-  X509Certificate,
-} from 'node:crypto'
+import { generateKeyPairSync, type KeyObject, randomBytes, X509Certificate } from 'node:crypto'
 import { ConfigError, type ConfigFault } from '@postern/core'
-import * as der from './der.ts'
-import { readNames, type SubjectName } from './names.ts'
+import { toPem } from '../der/pem.ts'
+import * as der from '../der/write.ts'
+import { altNames, buildCertificate, extension, keyId, serialNumber } from '../x509/build.ts'
+import { OID } from '../x509/extensions.ts'
+import { readNames, type SubjectName } from '../x509/names.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
@@ -17,13 +13,7 @@ const DAY = 24 * HOUR
 const MOST_DAYS = 825
 const LAST_INSTANT = Date.UTC(9999, 11, 31, 23, 59, 59)
 
-const COMMON_NAME = '2.5.4.3'
-const ECDSA_SHA256 = '1.2.840.10045.4.3.2'
-const SUBJECT_KEY_ID = '2.5.29.14'
-const KEY_USAGE = '2.5.29.15'
-const SUBJECT_ALT_NAME = '2.5.29.17'
-const BASIC_CONSTRAINTS = '2.5.29.19'
-const EXTENDED_KEY_USAGE = '2.5.29.37'
+const SUBJECT = 'Postern development certificate'
 const SERVER_AUTH = '1.3.6.1.5.5.7.3.1'
 
 /** Options of {@link developmentCertificate}. */
@@ -78,19 +68,19 @@ export function developmentCertificate(options: DevelopmentCertificateOptions = 
   if (faults.length > 0) throw new ConfigError(faults)
 
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
-  const algorithm = der.derSequence(der.derObjectId(ECDSA_SHA256))
-  const toBeSigned = der.derSequence(
-    der.derExplicit(0, der.derInteger(Uint8Array.of(2))),
-    der.derInteger(serialNumber(random)),
-    algorithm,
-    distinguishedName(),
-    der.derSequence(der.derTime(new Date(now - HOUR)), der.derTime(new Date(now + days * DAY))),
-    distinguishedName(),
-    publicKey.export({ type: 'spki', format: 'der' }),
-    der.derExplicit(3, extensions(names, publicKey)),
+  const signed = buildCertificate(
+    {
+      serialNumber: serialNumber(random),
+      // It says what it is in a browser's dialogue. No host name here: clients read those in subjectAltName alone.
+      subject: SUBJECT,
+      from: new Date(now - HOUR),
+      to: new Date(now + days * DAY),
+      publicKey,
+      extensions: extensions(names, publicKey),
+    },
+    privateKey,
   )
-  const signature = der.derBitString(sign('sha256', toBeSigned, privateKey))
-  const cert = pem(der.derSequence(toBeSigned, algorithm, signature))
+  const cert = toPem('CERTIFICATE', signed)
   return {
     key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
     cert,
@@ -98,51 +88,14 @@ export function developmentCertificate(options: DevelopmentCertificateOptions = 
   }
 }
 
-/** Positive, of 127 bits always; browsers remember issuer and serial, so each certificate has its own. */
-function serialNumber(random: (size: number) => Uint8Array): Uint8Array {
-  const bytes = Uint8Array.from(random(16))
-  bytes[0] = (bytes[0]! & 0x7f) | 0x40
-  return bytes
-}
-
-/** Says what it is in a browser's dialogue. No host name here: clients read those in subjectAltName alone. */
-function distinguishedName(): Uint8Array {
-  const text = der.derUtf8String('Postern development certificate')
-  return der.derSequence(der.derSetOfOne(der.derSequence(der.derObjectId(COMMON_NAME), text)))
-}
-
-function extensions(names: readonly SubjectName[], publicKey: KeyObject): Uint8Array {
-  return der.derSequence(
+function extensions(names: readonly SubjectName[], publicKey: KeyObject): Uint8Array[] {
+  return [
     // CA is false by default, and DER leaves defaults out.
-    extension(BASIC_CONSTRAINTS, true, der.derSequence()),
+    extension(OID.basicConstraints, true, der.derSequence()),
     // digitalSignature is bit 0: the highest of the byte, and seven that do not count.
-    extension(KEY_USAGE, true, der.derBitString(Uint8Array.of(0x80), 7)),
-    extension(EXTENDED_KEY_USAGE, false, der.derSequence(der.derObjectId(SERVER_AUTH))),
-    extension(SUBJECT_KEY_ID, false, der.derOctetString(keyId(publicKey))),
-    extension(SUBJECT_ALT_NAME, false, der.derSequence(...names.map(generalName))),
-  )
-}
-
-function extension(id: string, critical: boolean, value: Uint8Array): Uint8Array {
-  const flag = critical ? [der.derBoolean(true)] : []
-  return der.derSequence(der.derObjectId(id), ...flag, der.derOctetString(value))
-}
-
-function generalName(name: SubjectName): Uint8Array {
-  return name.kind === 'ip'
-    ? der.derImplicit(7, name.bytes)
-    : der.derImplicit(2, Buffer.from(name.name, 'latin1'))
-}
-
-/** Leftmost 160 bits of the SHA-256 of the key's bits (RFC 7093, 2, method 1): for P-256 the last 65 bytes. */
-function keyId(publicKey: KeyObject): Uint8Array {
-  const point = publicKey.export({ type: 'spki', format: 'der' }).subarray(-65)
-  return createHash('sha256').update(point).digest().subarray(0, 20)
-}
-
-function pem(bytes: Uint8Array): string {
-  const lines = Buffer.from(bytes)
-    .toString('base64')
-    .match(/.{1,64}/g)!
-  return `-----BEGIN CERTIFICATE-----\n${lines.join('\n')}\n-----END CERTIFICATE-----\n`
+    extension(OID.keyUsage, true, der.derBitString(Uint8Array.of(0x80), 7)),
+    extension(OID.extendedKeyUsage, false, der.derSequence(der.derObjectId(SERVER_AUTH))),
+    extension(OID.subjectKeyId, false, der.derOctetString(keyId(publicKey))),
+    altNames(names),
+  ]
 }

@@ -3,13 +3,20 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2'
 import type { Server, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { assertMilliseconds } from '../../config/check.ts'
-import { ConfigError, type ConfigFault } from '../../errors.ts'
+import { kindOf, milliseconds, readOptions, unchecked } from '../../config/check.ts'
+import { ConfigError, type ConfigFault, ProxyError } from '../../errors.ts'
+import { checkApp } from '../../pipeline/check-app.ts'
 import type { App } from '../../pipeline/contract.ts'
-import { answerClientError } from './client-error.ts'
+import { Deadlines } from '../../proxy/deadlines.ts'
 import { Connections, drainServer } from './drain.ts'
-import { type Serving, serveHttp1 } from './http1.ts'
-import { serveHttp2 } from './http2.ts'
+import { checkHttp2Limits, type Http2Limits, hardenHttp2 } from './hardening.ts'
+import { type Extras, serveHttp1 } from './http1.ts'
+import { expectationFailed, serveHttp2 } from './http2.ts'
+import { refuseBytes, refuseConnect } from './refusals.ts'
+import type { Serving } from './serving.ts'
+import { serveTunnels } from './upgrade.ts'
+
+const LONGEST_TIMER = 2_147_483_647
 
 /** Options of {@link attach}. */
 export interface AttachOptions {
@@ -20,15 +27,27 @@ export interface AttachOptions {
    * time of silence again they are cut. Default 60 000. HTTP/1.1 has the server's own `keepAliveTimeout`.
    */
   sessionIdleTimeout?: number
+  /**
+   * How long a client may leave bytes of its answer untaken, in ms; then its connection (HTTP/2: its stream) is cut and
+   * the upstream's request cancelled. It must take 128 KiB, or all that waits, in that time. Default 60 000; 0 for no limit.
+   */
+  sendTimeout?: number
+  /** What an HTTP/2 client may cost. */
+  http2?: Http2Limits
 }
 
 /** A server under an app. */
 export interface Attached {
   /** True from the first call of `drain()`. `/readyz` answers 503 then. */
   readonly draining: boolean
+  /** WebSockets and other tunnels that are open. */
+  readonly tunnels: number
   /**
    * Stops accepting, finishes what runs within `timeout` ms (default: the option), then closes the rest.
-   * HTTP/1.1 answers carry `Connection: close`, HTTP/2 sessions get GOAWAY. Resolves when the last connection is gone.
+   * HTTP/1.1 answers carry `Connection: close`, HTTP/2 sessions get GOAWAY; connections that stay silent for a second are
+   * closed; tunnels live until the limit, and WebSockets are told then (1001). Resolves when the last connection is gone. Only the first call's `timeout` counts; one that no timer can hold
+   * (`Infinity`) is about 25 days.
+   * @throws ConfigError for a timeout that is negative or no number.
    */
   drain(timeout?: number): Promise<void>
 }
@@ -44,13 +63,25 @@ export interface Attached {
  */
 export function attach(server: Server, app: App, options: AttachOptions = {}): Attached {
   const faults: ConfigFault[] = []
-  const limit = assertMilliseconds('attach.drainTimeout', options.drainTimeout ?? 15_000, 0, faults)
-  const idle = assertMilliseconds(
-    'attach.sessionIdleTimeout',
-    options.sessionIdleTimeout ?? 60_000,
-    1,
-    faults,
-  )
+  const table = {
+    drainTimeout: milliseconds(0),
+    sessionIdleTimeout: milliseconds(1),
+    sendTimeout: milliseconds(0),
+    http2: unchecked,
+  }
+  const given = readOptions<AttachOptions>('attach', options, table, faults)
+  const {
+    drainTimeout: limit = 15_000,
+    sessionIdleTimeout: idle = 60_000,
+    sendTimeout: patience = 60_000,
+  } = given
+  const bounds = checkHttp2Limits(given.http2, faults)
+  if (typeof server?.listeners !== 'function') {
+    const fix = 'Pass what createServer() of node:http, node:https or node:http2 returns.'
+    faults.push({ place: 'attach(server)', problem: `it is ${kindOf(server)}, not a server`, fix })
+    throw new ConfigError(faults)
+  }
+  checkApp('attach(app)', app, faults)
   for (const event of ['request', 'stream']) {
     if (server.listeners(event).length > 0) {
       const fix = 'Attach to a server of its own, or mount toHandler(app) in yours.'
@@ -59,22 +90,39 @@ export function attach(server: Server, app: App, options: AttachOptions = {}): A
   }
   if (faults.length > 0) throw new ConfigError(faults)
 
-  const state = { app, draining: false }
+  const state: Serving & { draining: boolean } = {
+    app,
+    draining: false,
+    stalls: patience > 0 ? new Deadlines(patience) : null,
+    tunnels: new Set(),
+  }
   const connections = new Connections()
   connections.watch(server, idle)
   tune(server)
+  hardenHttp2(server, bounds)
   serve(server, state)
+  serveTunnels(server, state)
   let drained: Promise<void> | null = null
   return {
     get draining() {
       return state.draining
     },
+    get tunnels() {
+      return state.tunnels.size
+    },
     drain(timeout = limit) {
+      const most = drainLimit(timeout)
       state.draining = true
-      drained ??= drainServer(server, connections, timeout)
+      drained ??= drainServer(server, connections, most, state.tunnels)
       return drained
     },
   }
+}
+
+function drainLimit(timeout: number): number {
+  if (typeof timeout === 'number' && timeout >= 0) return Math.min(timeout, LONGEST_TIMER)
+  const problem = `${String(timeout)} is no time`
+  throw new ConfigError([{ place: 'drain(timeout)', problem, fix: 'Write milliseconds, from 0 on.' }])
 }
 
 function serve(server: Server, serving: Serving): void {
@@ -89,21 +137,30 @@ function serve(server: Server, serving: Serving): void {
   for (const listener of server.listeners('newListener')) {
     if (listener.name === 'setupCompat') server.off('newListener', listener as () => void)
   }
-  const onRequest = (req: IncomingMessage, res: ServerResponse): void => {
-    if (req.httpVersionMajor === 1) serveHttp1(serving, req, res)
+  const listen = (event: string, extras?: () => Extras): void => {
+    server.on(event, (req: IncomingMessage, res: ServerResponse) => {
+      // The parser of HTTP/1 lets versions pass that have another grammar: 0.9 and 2.0.
+      if (req.httpVersionMajor === 1) serveHttp1(serving, req, res, extras?.())
+      else if (!('stream' in req)) serveHttp1(serving, req, res, { fault: badVersion() })
+    })
   }
-  server.on('request', onRequest)
-  server.on('checkContinue', (req: IncomingMessage, res: ServerResponse) => {
-    if (req.httpVersionMajor === 1) serveHttp1(serving, req, res, true)
-  })
-  server.on('clientError', answerClientError)
-  server.on('connect', (_req: IncomingMessage, socket: Duplex) => refuseConnect(socket))
+  listen('request')
+  listen('checkContinue', () => ({ expectsContinue: true }))
+  listen('checkExpectation', () => ({ fault: expectationFailed() }))
+  server.on('clientError', (error: Error, socket: Duplex) => refuseBytes(serving, error, socket))
+  server.on('connect', (_req: IncomingMessage, socket: Duplex) => refuseConnect(serving, socket))
+}
+
+function badVersion(): ProxyError {
+  return new ProxyError({ source: 'client', phase: 'head', code: 'bad-request' })
 }
 
 function tune(server: Server): void {
-  const limits = server as Server & { maxHeadersCount?: number | null }
+  const limits = server as Server & { maxHeadersCount?: number | null; requireHostHeader?: boolean }
   // Node drops the headers above its limit in silence; the header gate refuses them instead.
   limits.maxHeadersCount = 0
+  // Node would answer by itself, unheard; a head without Host is refused where all heads are judged.
+  limits.requireHostHeader = false
   // The HTTP/1.1 fallback of an http2 server leaves Nagle's algorithm on.
   const noDelay = (socket: Socket): void => {
     socket.setNoDelay(true)
@@ -117,12 +174,4 @@ function tune(server: Server): void {
     if (socket.alpnProtocol && socket.alpnProtocol !== 'h2' && socket.alpnProtocol !== 'http/1.1')
       socket.destroy()
   })
-}
-
-function refuseConnect(socket: Duplex): void {
-  socket.on('error', () => {})
-  socket.on('finish', () => socket.destroy())
-  socket.end(
-    'HTTP/1.1 405 Method Not Allowed\r\nAllow: GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS\r\nConnection: close\r\nContent-Length: 0\r\n\r\n',
-  )
 }

@@ -1,25 +1,52 @@
 /** Ends a server: nothing new is taken, what runs is finished within a limit, then everything is closed. */
+import { Server as HttpServer } from 'node:http'
 import type { ServerHttp2Session } from 'node:http2'
 import type { Server, Socket } from 'node:net'
+import { ProxyError } from '../../errors.ts'
+import type { Flow } from '../../pipeline/contract.ts'
+import { FAREWELL } from '../../upgrade/tunnel.ts'
+import { isBusy } from './connection1.ts'
+import { hasStreams } from './http2.ts'
+import { lingerOnClose } from './linger.ts'
 
 const HIGHEST_STREAM = 2 ** 31 - 1
 /** Between the warning GOAWAY and the last one: about a round trip, so that streams on their way still arrive. */
 const GOAWAY_PAUSE = 100
+/**
+ * Looks at an idle connection, one each `GOAWAY_PAUSE`, before it is closed: a request that is on its way has about a
+ * second to arrive and be answered with `Connection: close`.
+ */
+const IDLE_LOOKS = 10
 
 /** Keeps the connections of a server in view. */
 export class Connections {
+  /** As they were accepted. */
   readonly #sockets = new Set<Socket>()
-  readonly #sessions = new Set<ServerHttp2Session>()
+  /** Those that speak HTTP/1.x, or may still choose to. */
+  readonly #http1 = new Set<Socket>()
+  /** Those that speak TLS or HTTP/2, by their two ends: what is built on a socket does not give it away. */
+  readonly #byEnds = new Map<string, Socket>()
+  /** Ends of those that have not finished their TLS handshake. */
+  readonly #handshakes = new Set<string>()
+  /** With the two ends of each. */
+  readonly #sessions = new Map<ServerHttp2Session, string | null>()
 
   /** `idle`: ms of silence after which an HTTP/2 session is asked to end, and after as many again cut. */
   watch(server: Server, idle: number): void {
-    const keep = (socket: Socket): void => {
+    const plain = server instanceof HttpServer
+    const secure = 'setSecureContext' in server
+    server.on('connection', (socket: Socket) => {
       this.#sockets.add(socket)
       socket.once('close', () => this.#sockets.delete(socket))
-    }
-    server.on('connection', keep)
+      if (plain) this.#keepHttp1(socket)
+      else this.#keepByEnds(socket, secure)
+    })
+    server.on('secureConnection', (socket: Socket & { alpnProtocol?: string | false }) => {
+      this.#handshakes.delete(endsOf(socket) ?? '')
+      if (socket.alpnProtocol !== 'h2') this.#keepHttp1(socket)
+    })
     server.on('session', (session: ServerHttp2Session) => {
-      this.#sessions.add(session)
+      this.#sessions.set(session, endsOf(session.socket))
       session.once('close', () => this.#sessions.delete(session))
       // After a broken frame Node says GOAWAY, reads no more and leaves the connection open: only time ends it.
       session.setTimeout(idle, () => {
@@ -29,9 +56,26 @@ export class Connections {
     })
   }
 
+  #keepHttp1(socket: Socket): void {
+    this.#http1.add(socket)
+    socket.once('close', () => this.#http1.delete(socket))
+  }
+
+  #keepByEnds(socket: Socket, secure: boolean): void {
+    const ends = endsOf(socket)
+    if (ends === null) return
+    this.#byEnds.set(ends, socket)
+    if (secure) this.#handshakes.add(ends)
+    socket.once('close', () => {
+      if (this.#byEnds.get(ends) !== socket) return
+      this.#byEnds.delete(ends)
+      this.#handshakes.delete(ends)
+    })
+  }
+
   /** GOAWAY in two steps (RFC 9113, 6.8): closing a busy session at once would refuse streams on their way. */
   sayGoodbye(): void {
-    for (const session of this.#sessions) {
+    for (const session of this.#sessions.keys()) {
       if (session.closed || session.destroyed) continue
       session.goaway(0, HIGHEST_STREAM)
       setTimeout(() => {
@@ -40,24 +84,79 @@ export class Connections {
     }
   }
 
+  /** Closes what has been idle at each of the last looks; `looks` counts them. */
+  sweep(looks: Map<Socket | ServerHttp2Session, number>): void {
+    const idle = (owner: Socket | ServerHttp2Session, busy: boolean): boolean => {
+      const seen = busy ? 0 : (looks.get(owner) ?? 0) + 1
+      looks.set(owner, seen)
+      return seen >= IDLE_LOOKS
+    }
+    for (const socket of this.#http1) {
+      if (!idle(socket, isBusy(socket)) || socket.writableEnded) continue
+      // A FIN, and no reset for what may cross it.
+      lingerOnClose(socket)
+      socket.destroySoon()
+    }
+    for (const [session, ends] of this.#sessions) {
+      if (!idle(session, hasStreams(session))) continue
+      // A session that was closed only ends its side; one that is destroyed already waits for a peer that is silent.
+      if (session.destroyed) this.#byEnds.get(ends ?? '')?.destroy()
+      else session.destroy()
+    }
+    for (const ends of this.#handshakes) {
+      const socket = this.#byEnds.get(ends)
+      if (socket && idle(socket, false)) socket.destroy()
+    }
+  }
+
   closeAll(): void {
-    for (const session of this.#sessions) session.destroy()
+    for (const session of this.#sessions.keys()) session.destroy()
     for (const socket of this.#sockets) socket.destroy()
   }
 }
 
 /** Closes `server`; resolves when its last connection is gone, at the latest shortly after `limit` ms. */
-export function drainServer(server: Server, connections: Connections, limit: number): Promise<void> {
+export function drainServer(
+  server: Server,
+  connections: Connections,
+  limit: number,
+  tunnels: ReadonlySet<Flow>,
+): Promise<void> {
   return new Promise(resolve => {
-    const last = setTimeout(() => connections.closeAll(), limit)
-    const idle = server as Server & { closeIdleConnections?(): void }
-    // Connections become idle one by one, each after its last answer.
-    const sweep = setInterval(() => idle.closeIdleConnections?.(), GOAWAY_PAUSE)
-    server.close(() => {
-      clearTimeout(last)
-      clearInterval(sweep)
-      resolve()
-    })
+    let last = setTimeout(() => {
+      if (tunnels.size === 0 || limit === 0) return connections.closeAll()
+      // WebSockets are told, and get a moment to answer.
+      last = setTimeout(() => connections.closeAll(), FAREWELL)
+      for (const tunnel of tunnels) {
+        tunnel.cancel(new ProxyError({ source: 'proxy', phase: 'tunnel', code: 'draining' }))
+      }
+    }, limit)
+    const looks = new Map<Socket | ServerHttp2Session, number>()
+    const sweep = setInterval(() => connections.sweep(looks), GOAWAY_PAUSE)
+    withoutReset(server, () =>
+      server.close(() => {
+        clearTimeout(last)
+        clearInterval(sweep)
+        resolve()
+      }),
+    )
     connections.sayGoodbye()
   })
+}
+
+/** node:http's `close()` resets idle connections through this method, also those whose next request is on its way. */
+function withoutReset(server: Server, close: () => void): void {
+  const hook = server as Server & { closeIdleConnections?(): void }
+  hook.closeIdleConnections = () => {}
+  try {
+    close()
+  } finally {
+    delete hook.closeIdleConnections
+  }
+}
+
+/** `null` for Unix sockets, which are all alike: those that stay silent last until the limit. */
+function endsOf(socket: Socket): string | null {
+  if (socket.remotePort === undefined) return null
+  return `${socket.remoteAddress}|${socket.remotePort}|${socket.localPort}`
 }

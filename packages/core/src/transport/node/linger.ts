@@ -9,6 +9,11 @@ const LINGER_BYTES = 16 << 20
 export function lingerOnClose(socket: Socket): void {
   if (Object.hasOwn(socket, 'destroySoon')) return
   socket.destroySoon = function closeWithLinger(this: Socket): void {
+    this.destroySoon = () => {}
+    if (this.readableEnded) {
+      this.end(() => this.destroy())
+      return
+    }
     const start = this.bytesRead
     const limit = setTimeout(() => this.destroy(), LINGER_MS).unref()
     this.once('close', () => clearTimeout(limit))

@@ -4,16 +4,20 @@ import { ProxyError } from '../../errors.ts'
 import { HeaderList } from '../../headers/list.ts'
 import type { Flow, Sink, Source } from '../../pipeline/contract.ts'
 
+/** What a message of HTTP/1 and a stream of HTTP/2 have besides. */
+type Incoming = Readable & { rawTrailers?: string[]; rstCode?: number; aborted?: boolean }
+
 /** The body of a request. Nothing is read before it is started. */
 export class RequestBody implements Source, Flow {
   readonly length: number | null
   /** True once the last byte has been read. */
   ended = false
   bytesReceived = 0
-  readonly #stream: Readable & { rawTrailers?: string[] }
+  readonly #stream: Incoming
   readonly #beforeStart: (() => void) | null
   #sink: Sink | null = null
   #over = false
+  #error: ProxyError | null = null
 
   /** `beforeStart` runs once when somebody wants the bytes: it sends 100 Continue. */
   constructor(stream: Readable, length: number | null, beforeStart: (() => void) | null = null) {
@@ -22,19 +26,27 @@ export class RequestBody implements Source, Flow {
     this.#beforeStart = beforeStart
   }
 
+  /** The client waits to be asked for it, and has not been. */
+  get unasked(): boolean {
+    return this.#beforeStart !== null && this.#sink === null
+  }
+
   start(sink: Sink): Flow {
-    this.#sink = sink
     const stream = this.#stream
-    if (stream.destroyed && !stream.readableEnded) {
-      this.gone()
+    if (this.#over || (stream.destroyed && !stream.readableEnded)) {
+      this.#over = true
+      sink.fail(this.#error ?? bodyError('client-closed'))
       return this
     }
+    this.#sink = sink
     stream.on('data', (chunk: Buffer) => {
       this.bytesReceived += chunk.length
       if (this.#over) return
-      if (!sink.write(chunk)) stream.pause()
+      if (!sink.write(chunk)) this.pause()
     })
     stream.on('end', () => {
+      // node:http2 says 'end' for an upload that the client has cut, too (RFC 9113, 8.1.1): it never looks whole.
+      if (stream.rstCode || stream.aborted) return this.gone()
       this.ended = true
       if (this.#over) return
       this.#over = true
@@ -46,7 +58,7 @@ export class RequestBody implements Source, Flow {
   }
 
   pause(): void {
-    this.#stream.pause()
+    if (!this.#over) this.#stream.pause()
   }
 
   resume(): void {
@@ -54,16 +66,37 @@ export class RequestBody implements Source, Flow {
   }
 
   cancel(): void {
+    if (this.#over) return
     this.#over = true
     this.#stream.pause()
   }
 
-  /** The client has gone: the body is not whole, and never will be. */
-  gone(error?: ProxyError): void {
+  /** Nobody wants the rest: it is read off and dropped. `enough` is called when more than `most` bytes of it came. */
+  discard(most: number, enough: () => void): void {
+    this.#over = true
+    this.#error ??= bodyError('body-consumed')
+    let left = most
+    this.#stream.on('data', (chunk: Buffer) => {
+      if (left < 0) return
+      left -= chunk.length
+      if (left < 0) enough()
+    })
+    this.#stream.resume()
+  }
+
+  /** The body is not whole, and never will be; by default because the client has gone. */
+  gone(error: ProxyError = bodyError('client-closed')): void {
     if (this.#over) return
     this.#over = true
-    this.#sink?.fail(
-      error ?? new ProxyError({ source: 'client', phase: 'request-body', code: 'client-closed' }),
-    )
+    this.#error = error
+    this.#sink?.fail(error)
   }
+}
+
+function bodyError(code: 'client-closed' | 'body-consumed'): ProxyError {
+  return new ProxyError({
+    source: code === 'client-closed' ? 'client' : 'proxy',
+    phase: 'request-body',
+    code,
+  })
 }

@@ -1,0 +1,45 @@
+/** What hooks and handlers may give back, told apart at run time: whoever writes JavaScript may have given anything. */
+import { ProxyError } from '../errors.ts'
+import { HeaderList } from '../headers/list.ts'
+import type { Reply } from './contract.ts'
+
+/** True for a reply that a transport can send. A few property reads. */
+export function isReply(value: unknown): value is Reply {
+  if (typeof value !== 'object' || value === null) return false
+  const { status, headers, body, error } = value as Partial<Reply>
+  if (!(headers instanceof HeaderList) || (error !== undefined && !(error instanceof ProxyError)))
+    return false
+  if (body === null || body instanceof Uint8Array) return isFinal(status)
+  if (typeof body !== 'object') return false
+  // Only a tunnel switches protocols.
+  if ('splice' in body) return typeof body.splice === 'function' && (isFinal(status) || status === 101)
+  return 'start' in body && typeof body.start === 'function' && isFinal(status)
+}
+
+function isFinal(status: unknown): boolean {
+  return Number.isInteger(status) && (status as number) >= 200 && (status as number) <= 999
+}
+
+/** True for what `await` waits for. A promise of another realm, or of a library, is no `Promise` of this one. */
+export function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return (
+    ((typeof value === 'object' && value !== null) || typeof value === 'function') &&
+    typeof (value as { then?: unknown }).then === 'function'
+  )
+}
+
+/** The error for a value that is no reply: it names who gave it, and what is wrong. */
+export function noReply(who: string, value: unknown): TypeError {
+  return new TypeError(`${who} gave ${describe(value)} where a reply is due`)
+}
+
+function describe(value: unknown): string {
+  if (value === null || value === undefined) return String(value)
+  if (typeof value !== 'object') return `a ${typeof value}`
+  if (Array.isArray(value)) return 'an array'
+  const { status, headers, body, error } = value as Record<string, unknown>
+  if (!(headers instanceof HeaderList)) return 'an object whose headers are no HeaderList'
+  if (!isFinal(status)) return 'an object whose status is no whole number from 200 to 999'
+  if (error !== undefined && !(error instanceof ProxyError)) return 'an object whose error is no ProxyError'
+  return `an object whose body (${body === null ? 'null' : typeof body}) is neither bytes, source, tunnel nor null`
+}

@@ -1,0 +1,92 @@
+/** A connected socket on which HTTP/2 was agreed. */
+import { connect as connectTcp, type Socket } from 'node:net'
+import { connect as connectTls, type TLSSocket } from 'node:tls'
+import { ProxyError } from '../../errors.ts'
+import { isLocalhost, lookupLocalhost } from '../dns/localhost.ts'
+import { upstreamFailure } from '../failures.ts'
+import type { UndiciOptions } from '../undici.ts'
+import type { Http2Options } from './options.ts'
+
+/** How dialling ends: with a socket that speaks HTTP/2, with one that does not, or with a failure. */
+export interface Dialled {
+  onSocket(socket: Socket): void
+  onHttp1(): void
+  onFailure(error: ProxyError): void
+}
+
+/** Connects to the target. Returns a function that gives up; the listener hears nothing after that. */
+export function dial(options: Http2Options, listener: Dialled): () => void {
+  const socket = open(options)
+  let over = false
+  const ready = options.protocol === 'h2' ? 'secureConnect' : 'connect'
+  socket.on('error', onError)
+  socket.once(ready, () => {
+    if (over) return
+    over = true
+    // HTTP/2 has listeners of its own.
+    socket.off('error', onError)
+    if (options.protocol === 'h2' && (socket as TLSSocket).alpnProtocol !== 'h2') {
+      socket.on('error', () => {})
+      socket.destroy()
+      listener.onHttp1()
+    } else listener.onSocket(socket)
+  })
+  return () => {
+    if (over) return
+    over = true
+    socket.destroy()
+  }
+
+  function onError(error: unknown): void {
+    if (over) return
+    over = true
+    socket.destroy()
+    listener.onFailure(upstreamFailure(error, false, 'connect'))
+  }
+}
+
+/** TCP, TLS or a Unix socket to a target, with the name that it is known by and its certificate verified. */
+export function openSocket(
+  options: UndiciOptions,
+  protocols: string[] | null,
+  allowHalfOpen = false,
+): Socket {
+  const { protocol, hostname, port } = new URL(options.origin)
+  const { address, socketPath, serverName, tls } = options
+  if (socketPath !== null) return connectTcp({ path: socketPath, allowHalfOpen })
+  const secure = protocol === 'https:'
+  const host = hostname.replace(/^\[|\]$/g, '')
+  const where = {
+    host: address ?? host,
+    port: port === '' ? (secure ? 443 : 80) : Number(port),
+    keepAlive: true,
+    noDelay: true,
+    allowHalfOpen,
+    ...(isLocalhost(host) ? { lookup: lookupLocalhost } : {}),
+  }
+  if (!secure) return connectTcp(where)
+  const { servername: _, ...given } = tls
+  return connectTls({
+    ...where,
+    ...(given as object),
+    ...(protocols ? { ALPNProtocols: protocols } : {}),
+    // No SNI for addresses (RFC 6066, 3); the certificate is then checked against the address.
+    servername: serverName ?? '',
+  })
+}
+
+function open(options: Http2Options): Socket {
+  return openSocket(options, options.onHttp1 ? ['h2', 'http/1.1'] : ['h2'])
+}
+
+/** The failure of a target that does not speak HTTP/2. */
+export function noHttp2(cause?: unknown): ProxyError {
+  return new ProxyError({
+    source: 'upstream',
+    phase: 'connect',
+    code: 'connect-failed',
+    retryable: true,
+    message: 'the upstream does not speak HTTP/2',
+    cause,
+  })
+}

@@ -1,0 +1,205 @@
+/** One port for everything: TLS with HTTP/2 and HTTP/1.1, a redirect for clients without, and connections that go elsewhere. */
+import { createServer as createHttp1 } from 'node:http'
+import { createServer as createH2c, createSecureServer } from 'node:http2'
+import { createServer, type Server, type Socket } from 'node:net'
+import {
+  type App,
+  type Attached,
+  attach,
+  ConfigError,
+  canonicalAddress,
+  cidrMatcher,
+  pipeline,
+} from '@postern/core'
+import { setRawFacts } from '../server/raw.ts'
+import { type CertificateStore, Store } from '../store/store.ts'
+import { SocketDeadlines } from './deadlines.ts'
+import { type ListenOptions, readListenOptions } from './options.ts'
+import { type Opening, type OpeningFault, peek } from './peek.ts'
+import { redirectToHttps } from './redirect.ts'
+import { relay } from './relay.ts'
+
+/** Counts of connections. */
+export interface FrontCounts {
+  accepted: number
+  tls: number
+  cleartext: number
+  relayed: number
+  /** Refused by the gate. */
+  denied: number
+  /** Closed because of their first bytes, by reason. */
+  malformed: number
+  /** Closed because their first bytes took too long. */
+  timedOut: number
+}
+
+/** A running front. */
+export interface Front {
+  readonly server: Server
+  /** Port that it listens on. */
+  readonly port: number
+  readonly counts: Readonly<FrontCounts>
+  /** Stops accepting, finishes what runs within `timeout` ms (default 15 000), then closes the rest. */
+  drain(timeout?: number): Promise<void>
+}
+
+/** Between two looks for connections that have become idle, in ms. */
+const SWEEP = 100
+
+/**
+ * Listens on one port and looks at the first bytes of each connection. TLS is ended with the store's certificates and
+ * served by the app; what is cleartext is redirected; server names of `relay` are passed on unopened. After the handshake
+ * a connection is as quick as one of a plain server.
+ * @example
+ * const front = await listen(await certificates({ dir: './certs' }), app, { port: 443 })
+ * @throws ConfigError for options that cannot work; rejects with the system's error when it cannot listen.
+ */
+export async function listen(store: CertificateStore, app: App, options: ListenOptions): Promise<Front> {
+  if (!(store instanceof Store)) {
+    throw new ConfigError([
+      {
+        place: 'listen(store)',
+        problem: 'it is no certificate store',
+        fix: 'Pass what certificates() gives.',
+      },
+    ])
+  }
+  const settings = readListenOptions(options)
+  const { gate, relays } = settings
+  const counts: FrontCounts = {
+    ...{ accepted: 0, tls: 0, cleartext: 0, relayed: 0 },
+    ...{ denied: 0, malformed: 0, timedOut: 0 },
+  }
+  const trusts = cidrMatcher(
+    settings.proxyTrust.filter(entry => entry !== 'unix'),
+    'listen.proxyProtocol.trust',
+  )
+  const trustsUnix = settings.proxyTrust.includes('unix')
+
+  const secure = createSecureServer({ ...store.serverOptions(), allowHTTP1: true }) as unknown as Server
+  const clear =
+    settings.cleartext === 'redirect'
+      ? pipeline().handle(redirectToHttps({ port: settings.redirectPort }))
+      : settings.cleartext
+  const inner = { secure, http1: createHttp1() as Server, h2c: createH2c() as unknown as Server }
+  const attached: Attached[] = [attach(secure, app, settings.attach)]
+  store.protect(secure)
+  if (clear !== 'refuse')
+    for (const server of [inner.http1, inner.h2c]) attached.push(attach(server, clear, settings.attach))
+
+  for (const one of Object.values(inner)) boundHeads(one, settings.headersTimeout, settings.requestTimeout)
+
+  const sockets = new Set<Socket>()
+  const deadlines = new SocketDeadlines(settings.helloTimeout, () => counts.timedOut++)
+  const server = createServer({ noDelay: true, allowHalfOpen: true }, welcome)
+
+  function welcome(socket: Socket): void {
+    counts.accepted++
+    sockets.add(socket)
+    deadlines.add(socket)
+    const early = (): void => {
+      socket.destroy()
+    }
+    socket.on('error', early)
+    // Gone before it said anything; allowHalfOpen would leave it open.
+    socket.on('end', early)
+    socket.once('close', () => {
+      sockets.delete(socket)
+      deadlines.delete(socket)
+    })
+    const { remoteAddress } = socket
+    const trusted = remoteAddress === undefined ? trustsUnix : trusts(remoteAddress)
+    peek(socket, trusted, (opening, bytes) => {
+      deadlines.delete(socket)
+      socket.off('error', early)
+      socket.off('end', early)
+      hand(socket, opening, bytes)
+    })
+  }
+
+  function hand(socket: Socket, opening: Opening | OpeningFault, bytes: Buffer): void {
+    if (typeof opening === 'string') {
+      counts.malformed++
+      return reset(socket)
+    }
+    const hello = opening.kind === 'tls' ? opening.hello : null
+    setRawFacts(socket, { hello, addresses: opening.addresses })
+    if (hello === null) {
+      if (clear === 'refuse') return reset(socket)
+      counts.cleartext++
+      return serve(inner[opening.kind as 'http1' | 'h2c'], socket, bytes)
+    }
+    if (gate && !gate(hello, canonicalAddress(socket.remoteAddress ?? '') ?? '')) {
+      counts.denied++
+      return reset(socket)
+    }
+    const target = relays.find(hello.serverName, name => (store as Store).has(name))
+    if (target) {
+      counts.relayed++
+      return relay(socket, bytes, target, settings.connectTimeout, settings.relayIdle)
+    }
+    counts.tls++
+    serve(secure, socket, bytes)
+  }
+
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen({ port: settings.port, host: settings.host }, () => {
+      server.off('error', reject)
+      resolve()
+    })
+  })
+
+  let drained: Promise<void> | null = null
+  return {
+    server,
+    counts,
+    get port() {
+      const address = server.address()
+      return typeof address === 'object' && address ? address.port : 0
+    },
+    drain(timeout = 15_000) {
+      drained ??= new Promise(resolve => {
+        // The inner servers never listened, so they know no end; they only say goodbye to what runs.
+        for (const one of attached) void one.drain(timeout)
+        const idle = [inner.http1, secure] as (Server & { closeIdleConnections?(): void })[]
+        const sweep = setInterval(() => {
+          for (const one of idle) one.closeIdleConnections?.()
+        }, SWEEP)
+        const last = setTimeout(() => {
+          for (const socket of sockets) socket.destroy()
+        }, timeout)
+        server.close(() => {
+          clearInterval(sweep)
+          clearTimeout(last)
+          resolve()
+        })
+        deadlines.close()
+      })
+      return drained
+    },
+  }
+}
+
+/** Puts the bytes back and lets a server take the connection, as if it had just come. */
+function serve(server: Server, socket: Socket, bytes: Buffer): void {
+  // As the inner server would have made it: TLS and HTTP end their side when the other one does.
+  socket.allowHalfOpen = (server as { allowHalfOpen?: boolean }).allowHalfOpen === true
+  socket.unshift(bytes)
+  server.emit('connection', socket)
+}
+
+/**
+ * Node looks for heads and requests that take too long only on servers that listen, and begins with that event. These
+ * never do: without it a client could send its head drop by drop for ever.
+ */
+function boundHeads(server: Server, headersTimeout: number, requestTimeout: number): void {
+  const connectionsCheckingInterval = Math.max(100, Math.min(30_000, headersTimeout / 2))
+  Object.assign(server, { headersTimeout, requestTimeout, connectionsCheckingInterval })
+  server.emit('listening')
+}
+
+function reset(socket: Socket): void {
+  socket.on('error', () => {})
+  socket.resetAndDestroy()
+}

@@ -1,0 +1,132 @@
+import { ConfigError } from '@postern/core'
+import { describe, expect, it } from 'vitest'
+import type { InspectRequest } from '../../engine/types.ts'
+import { RuleError } from '../parse/fault.ts'
+import { seclang } from './seclang.ts'
+
+const get = (target: string, headers: InspectRequest['headers'] = []): InspectRequest => ({
+  method: 'GET',
+  target,
+  headers: [['Host', 'a.test'], ...headers],
+})
+
+describe('seclang()', () => {
+  it('runs rules that are written as text', async () => {
+    const engine = await seclang({
+      rules: `SecRule ARGS:name "@contains evil" "id:1,phase:2,deny,status:403,log,msg:'no %{MATCHED_VAR_NAME}',severity:CRITICAL,tag:attack-sqli"`,
+    })
+    expect(engine.inspect(get('/?name=good')).blocked).toBe(false)
+    const { blocked, findings } = engine.inspect(get('/?name=very+evil'))
+    expect(blocked).toBe(true)
+    expect(findings).toMatchObject([
+      {
+        rule: '1',
+        category: 'sqli',
+        severity: 'critical',
+        score: 5,
+        place: 'ARGS:name',
+        message: 'no ARGS:name',
+        excerpt: 'very evil',
+      },
+    ])
+  })
+
+  it('only tells in DetectionOnly', async () => {
+    const engine = await seclang({
+      mode: 'DetectionOnly',
+      rules: 'SecRule ARGS "@rx x" "id:1,phase:1,deny,log"',
+    })
+    const { blocked, findings } = engine.inspect(get('/?a=x'))
+    expect([blocked, findings.length]).toEqual([false, 1])
+  })
+
+  it('chains, counts, adds up and skips as the language says', async () => {
+    const engine = await seclang({
+      rules: `
+        SecAction "id:1,phase:1,pass,nolog,setvar:tx.score=0,setvar:tx.limit=5"
+        SecRule ARGS "@rx bad(\\d)" "id:2,phase:1,pass,nolog,capture,setvar:tx.score=+%{tx.1}"
+        SecRule TX:SCORE "@lt 5" "id:3,phase:1,pass,nolog,skipAfter:END"
+        SecRule TX:score "@ge %{tx.limit}" "id:4,phase:1,deny,log,chain,msg:'score %{tx.score}'"
+          SecRule &ARGS "@gt 1" "t:none"
+        SecMarker END
+        SecRule ARGS:last "@streq yes" "id:5,phase:1,pass,log"`,
+    })
+    expect(engine.inspect(get('/?a=bad3&b=bad3')).findings.map(({ message }) => message)).toEqual(['score 6'])
+    expect(engine.inspect(get('/?a=bad9')).blocked).toBe(false)
+    expect(engine.inspect(get('/?a=bad3&last=yes')).findings.map(({ rule }) => rule)).toEqual(['5'])
+  })
+
+  it('looks into bodies, with the processor that the type calls for', async () => {
+    const engine = await seclang({ rules: 'SecRule ARGS "@streq <evil>" "id:1,phase:2,deny,log"' })
+    const post = (type: string, body: string) =>
+      engine.inspect({
+        method: 'POST',
+        target: '/',
+        headers: [['Content-Type', type]],
+        body: Buffer.from(body),
+      })
+    expect(post('application/json', '{"a":[{"b":"\\u003cevil>"}]}').findings[0]?.place).toBe('ARGS:json.a.b')
+    expect(post('application/x-www-form-urlencoded', 'a=%3Cevil%3E').findings[0]?.place).toBe('ARGS:a')
+    const multipart = '--x\r\nContent-Disposition: form-data; name="f"\r\n\r\n<evil>\r\n--x--\r\n'
+    expect(post('multipart/form-data; boundary=x', multipart).findings[0]?.place).toBe('ARGS:f')
+    expect(post('application/json', '{"a":').blocked).toBe(true)
+  })
+
+  it('looks at replies', async () => {
+    const engine = await seclang({
+      rules: 'SecRule RESPONSE_BODY "@contains secret" "id:1,phase:4,deny,log"',
+    })
+    const headers = [['Content-Type', 'text/html; charset=utf-8']] as const
+    expect(
+      engine.inspectExchange(get('/'), { status: 200, headers, body: Buffer.from('a secret') }).blocked,
+    ).toBe(true)
+    expect(
+      engine.inspectExchange(get('/'), { status: 200, headers, body: Buffer.from('nothing') }).blocked,
+    ).toBe(false)
+  })
+
+  it('passes over what is excepted', async () => {
+    const engine = await seclang({ rules: 'SecRule ARGS "@rx x" "id:7,phase:1,deny,log,tag:attack-xss"' })
+    expect(
+      engine.inspect(
+        get('/?a=x'),
+        (rule, category, place) => rule === '7' && category === 'xss' && place === 'ARGS:a',
+      ).blocked,
+    ).toBe(false)
+    expect(engine.inspect(get('/?b=x'), (_, __, place) => place === 'ARGS:a').blocked).toBe(true)
+  })
+
+  it('tells every mistake with its place and the way out', async () => {
+    const rules = [
+      'SecRule ARGS "@rx (" "id:1"',
+      'SecRule ARGZ "@rx a" "id:2"\nSecBogus On\nSecRule ARGS "@rx (?<=a)b" "id:3"\nSecRule ARGS "@nope" "id:4,phase:9"',
+    ]
+    const error = await seclang({ rules }).then(
+      () => null,
+      caught => caught,
+    )
+    expect(error).toBeInstanceOf(RuleError)
+    const { faults } = error as RuleError
+    expect(faults.map(({ file, line, id }) => [file, line, id])).toEqual([
+      ['(rules 1)', 1, 1],
+      ['(rules 2)', 1, 2],
+      ['(rules 2)', 2, undefined],
+      ['(rules 2)', 3, 3],
+      ['(rules 2)', 4, 4],
+    ])
+    expect(faults.every(({ problem, fix }) => problem !== '' && fix !== '')).toBe(true)
+    expect(error.message).toContain('lookaround is not supported')
+  })
+
+  it.each([
+    [{}, /there are no rules/],
+    [{ rule: 'x' }, /no such option/],
+    [{ rules: 'SecAction "id:1,pass"', set: { paranoia: 5 } }, /from 1 to 4/],
+    [{ rules: 5 }, /no text/],
+    [{ rules: 'SecAction "id:1,pass"', set: { variables: { a: "x'" } } }, /quotes/],
+    [null, /no object/],
+  ])('refuses %j', async (options, problem) => {
+    await expect(seclang(options as never)).rejects.toThrow(problem)
+    await expect(seclang(options as never)).rejects.toBeInstanceOf(ConfigError)
+  })
+})

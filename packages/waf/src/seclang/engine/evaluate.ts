@@ -1,0 +1,194 @@
+/** Runs the rules of a phase. */
+
+import type { Target } from '../parse/targets.ts'
+import { isCandidate } from '../prefilter/prefilter.ts'
+import type { Condition, Rule } from '../rules/model.ts'
+import { applyEffects } from './effects.ts'
+import { Entry, type Form } from './form.ts'
+import type { Reading, Transaction } from './transaction.ts'
+
+/** Values that a chain keeps for `MATCHED_VARS`, and matches that a transaction keeps for its log. */
+const MAX_MATCHED = 1000
+const MAX_MATCHES = 1000
+const NO = 1
+const YES = 2
+
+/** Runs a phase. What rules ask for stands in the transaction afterwards. */
+export function runPhase(tx: Transaction, phase: number): void {
+  if (tx.mode === 'Off') return
+  if (phase < 5 && (tx.interruption !== null || phase <= tx.allowedUpTo)) return
+  const steps = tx.program.set.phases[phase]!
+  for (let i = 0; i < steps.length; i++) {
+    const step = steps[i]!
+    if (step.marker !== null || (tx.removed.any && tx.removed.hasRule(step))) continue
+    tx.running = step
+    if (!matches(tx, step)) continue
+    finish(tx, step)
+    if (tx.interruption !== null && phase < 5) return
+    if (phase < 5 && phase <= tx.allowedUpTo) return
+    if ((tx.mode as string) === 'Off') return
+    if (step.skipAfter !== null) i = tx.program.placeOf(phase, step.skipAfter, i)
+    else i += step.skip
+  }
+}
+
+/** Whether a rule and its whole chain match. What each condition does at once is done even if a later one fails. */
+function matches(tx: Transaction, rule: Rule): boolean {
+  const { conditions } = rule
+  const first = conditions[0]!
+  // Most rules end here: no value holds what any match must hold.
+  if (first.view !== -1) {
+    const union = tx.union(first.view, first.pipeline, () => read(tx, first))
+    if (!isCandidate(union, first.pattern)) return false
+  }
+  tx.matched = []
+  for (const condition of conditions) if (!meets(tx, rule, condition)) return false
+  return true
+}
+
+function meets(tx: Transaction, rule: Rule, condition: Condition): boolean {
+  const { operator, steps, pipeline } = condition
+  if (operator === null) {
+    applyEffects(condition, tx)
+    return true
+  }
+  const only = singleVariable(tx, condition)
+  if (only !== undefined) {
+    if (only === null || !tests(tx, condition, only.form.after(pipeline))) return false
+    note(tx, condition, variableName(condition.targets[0]!), only, only.form.after(pipeline))
+    return true
+  }
+  const { names, entries } = read(tx, condition)
+  const { exempt } = tx
+  const removed = tx.removed.anyTarget ? tx.removed.targetsOf(rule) : []
+  let met = false
+  for (let i = 0; i < entries.length; i++) {
+    const entry = entries[i]!
+    if (removed.length > 0 && removed.some(target => covers(tx, target, names[i]!, entry))) continue
+    if (exempt?.(rule.id, rule.tags, nameOf(names[i]!, entry))) continue
+    if (steps === null) {
+      if (tests(tx, condition, entry.form.after(pipeline))) {
+        met = true
+        note(tx, condition, names[i]!, entry, entry.form.after(pipeline))
+      }
+      continue
+    }
+    let before: Form | null = null
+    for (const step of steps) {
+      const form = entry.form.after(step)
+      if (form !== before && tests(tx, condition, form)) {
+        met = true
+        note(tx, condition, names[i]!, entry, form)
+      }
+      before = form
+    }
+  }
+  return met
+}
+
+/**
+ * The one variable that most conditions on `TX` read; `null` when it is not set, `undefined` when the condition is none of
+ * these. It spares the lists that a collection needs.
+ */
+function singleVariable(tx: Transaction, { targets, steps }: Condition): Entry | null | undefined {
+  if (targets.length !== 1 || steps !== null) return undefined
+  const { variable, selector, count } = targets[0]!
+  if (variable !== 'TX' || selector === null || selector.kind !== 'key') return undefined
+  const found = tx.variable('TX', selector.key)
+  if (count) return found === undefined ? ABSENT : PRESENT
+  return found ?? null
+}
+
+const ABSENT = new Entry('', '0')
+const PRESENT = new Entry('', '1')
+
+function tests(tx: Transaction, condition: Condition, form: Form): boolean {
+  const { operator, negated, pattern, capture, verdict } = condition
+  if (pattern !== -1 && !isCandidate(tx.candidates(form), pattern)) return false
+  const { verdicts } = form
+  if (verdicts === null || verdict === -1) return operator!.match(form, tx, capture && !negated) !== negated
+  const known = verdicts[verdict]!
+  // A match that captures has to be found anew; that there is none is known.
+  if (known === NO || (known === YES && (negated || !capture))) return (known === YES) !== negated
+  const matched = operator!.match(form, tx, capture && !negated)
+  verdicts[verdict] = matched ? YES : NO
+  return matched !== negated
+}
+
+function note(tx: Transaction, condition: Condition, name: string, entry: Entry, form: Form): void {
+  tx.matchedValue = form.text
+  tx.matchedName = nameOf(name, entry)
+  if (tx.matched.length < MAX_MATCHED) tx.matched.push(new Entry(tx.matchedName, form.text))
+  applyEffects(condition, tx)
+}
+
+function variableName({ variable, count }: Target): string {
+  return count ? `&${variable}` : variable
+}
+
+function nameOf(name: string, entry: Entry): string {
+  return entry.key === '' ? name : `${name}:${entry.key}`
+}
+
+/** The values of a condition's variables, without those that it leaves out. */
+function read(tx: Transaction, condition: Condition): Reading {
+  return tx.reading(condition.reads, () => {
+    const names: string[] = []
+    const entries: Entry[] = []
+    for (const target of condition.targets) {
+      const found = tx.select(target)
+      if (target.count) {
+        names.push(variableName(target))
+        entries.push(new Entry('', String(found.length)))
+        continue
+      }
+      for (const entry of found) {
+        if (condition.exclusions.some(exclusion => covers(tx, exclusion, target.variable, entry))) continue
+        names.push(target.variable)
+        entries.push(entry)
+      }
+    }
+    return { names, entries }
+  })
+}
+
+function covers(tx: Transaction, { variable, selector }: Target, name: string, entry: Entry): boolean {
+  if (variable !== name) return false
+  if (selector === null) return true
+  return selector.kind === 'key' ? selector.key === entry.lower : tx.selects(selector, entry.key)
+}
+
+/** The whole chain has matched: log it, and do what it says. */
+function finish(tx: Transaction, rule: Rule): void {
+  if (rule.severity !== null) tx.highestSeverity = Math.min(tx.highestSeverity, rule.severity)
+  if (rule.log && tx.matches.length < MAX_MATCHES) {
+    tx.matches.push({
+      rule,
+      message: rule.message === null ? '' : tx.expand(rule.message),
+      data: rule.logData === null ? '' : tx.expand(rule.logData),
+      variable: tx.matchedName,
+      value: tx.matchedValue,
+    })
+  }
+  if (tx.mode !== 'On') return
+  const { disruption } = rule
+  switch (disruption.kind) {
+    case 'deny':
+      tx.interruption = { kind: 'deny', status: disruption.status, rule: rule.id }
+      return
+    case 'drop':
+      tx.interruption = { kind: 'drop', status: 403, rule: rule.id }
+      return
+    case 'redirect':
+      tx.interruption = {
+        kind: 'redirect',
+        status: disruption.status,
+        location: tx.expand(disruption.location),
+        rule: rule.id,
+      }
+      return
+    case 'allow':
+      tx.allowedUpTo =
+        disruption.scope === 'all' ? 4 : disruption.scope === 'request' ? Math.max(2, rule.phase) : rule.phase
+  }
+}

@@ -1,0 +1,268 @@
+/** One request and its reply, as rules see them. */
+import { emptyBody, type ParsedBody } from '../body/body.ts'
+import type { Macro, OperatorContext } from '../operators/operator.ts'
+import type { Selector, Target } from '../parse/targets.ts'
+import type { Rule } from '../rules/model.ts'
+import type { EngineMode, Settings } from '../rules/settings.ts'
+import { variableOf } from '../variables/index.ts'
+import type { RequestView } from '../variables/request.ts'
+import type { Variable } from '../variables/variable.ts'
+import { Entry, type Form, type Pipeline } from './form.ts'
+import type { PersistentRecord } from './persistent.ts'
+import type { RuleProgram } from './program.ts'
+import { Removed } from './removed.ts'
+
+/** Variables that rules may make in one transaction, and bytes of each. */
+const MAX_VARIABLES = 5000
+const MAX_VALUE = 65_536
+
+/** A reply's head as rules see it. */
+export interface ResponseView {
+  readonly status: number
+  readonly protocol: string
+  readonly headers: readonly Entry[]
+}
+
+/** A rule that matched, for the log. Strings are bytes. */
+export interface RuleMatch {
+  readonly rule: Rule
+  readonly message: string
+  readonly data: string
+  /** Name and value of the variable that matched last. */
+  readonly variable: string
+  readonly value: string
+}
+
+/** What a rule asks the server to do. */
+export type Interruption =
+  | { readonly kind: 'deny'; readonly status: number; readonly rule: number }
+  | { readonly kind: 'drop'; readonly status: number; readonly rule: number }
+  | { readonly kind: 'redirect'; readonly status: number; readonly location: string; readonly rule: number }
+
+/** Whether a match of a rule on a variable is to be passed over. */
+export type Exempt = (id: number, tags: readonly string[], variable: string) => boolean
+
+/** What a list of variables gives: names and values side by side. */
+export interface Reading {
+  readonly names: readonly string[]
+  readonly entries: readonly Entry[]
+}
+
+export class Transaction implements OperatorContext {
+  readonly program: RuleProgram
+  readonly request: RequestView
+  readonly startedAt: number = performance.now()
+  /** Settings that `ctl` changed. */
+  readonly settings: Settings
+  mode: EngineMode
+  body: ParsedBody = emptyBody()
+  processor = ''
+  requestBody = ''
+  requestBodyLength = 0
+  forceRequestBody = false
+  inboundTooLong = false
+  response: ResponseView | null = null
+  responseBody = ''
+  outboundTooLong = false
+  auditEngine: Settings['auditEngine']
+  matchedValue = ''
+  matchedName = ''
+  /** Everything that matched in the running chain: names as keys. */
+  matched: Entry[] = []
+  highestSeverity = 255
+  interruption: Interruption | null = null
+  /** `allow`: phases up to this one are skipped. */
+  allowedUpTo = 0
+  readonly matches: RuleMatch[] = []
+  readonly removed: Removed = new Removed()
+  /** Exceptions that whoever asked has made. */
+  exempt: Exempt | null = null
+  /** The rule that runs, for `RULE` and messages. */
+  running: Rule | null = null
+  readonly #variables = new Map<string, Entry>()
+  readonly #records = new Map<string, PersistentRecord>()
+  readonly #values = new Map<string, readonly Entry[]>()
+  readonly #readings: (Reading | undefined)[] = []
+  readonly #unions: (Uint32Array | undefined)[] = []
+  #captured: (() => readonly (string | undefined)[]) | null = null
+  #groups: readonly (string | undefined)[] = []
+
+  constructor(program: RuleProgram, request: RequestView) {
+    this.program = program
+    this.request = request
+    this.settings = { ...program.set.settings }
+    this.mode = this.settings.engine
+    this.auditEngine = this.settings.auditEngine
+  }
+
+  /** A body or a reply has come: what was kept about variables that depend on it is no longer true. */
+  refresh(): void {
+    for (const name of [...this.#values.keys()]) if (variableOf(name)!.late) this.#values.delete(name)
+    this.#readings.length = 0
+    this.#unions.length = 0
+  }
+
+  /** An entry for each key of a collection, with the key as its value. */
+  named(entries: readonly Entry[]): Entry[] {
+    return entries.map(({ key }) => this.program.forms.entry(key, key))
+  }
+
+  /** What a variable that is no collection gives. */
+  scalar(value: string | number): Entry[] {
+    return [this.program.forms.entry('', String(value))]
+  }
+
+  /** Values of a variable. */
+  values(name: string): readonly Entry[] {
+    const variable = variableOf(name)
+    return variable === undefined ? [] : this.#valuesOf(name, variable)
+  }
+
+  #valuesOf(name: string, variable: Variable): readonly Entry[] {
+    if (variable.volatile) return variable.values(this)
+    let known = this.#values.get(name)
+    if (known === undefined) {
+      known = variable.values(this)
+      this.#values.set(name, known)
+    }
+    return known
+  }
+
+  /** Members that a target names. */
+  select(target: Target): readonly Entry[] {
+    const { variable: name, selector, source } = target
+    if (source.select !== undefined) return source.select(this, target)
+    const all = this.#valuesOf(name, source)
+    if (selector === null) return all
+    if (selector.kind === 'key') return all.filter(entry => entry.lower === selector.key)
+    return all.filter(entry => this.selects(selector, entry.key))
+  }
+
+  selects(selector: NonNullable<Selector>, key: string): boolean {
+    return selector.kind === 'key' ? selector.key === key.toLowerCase() : selector.matches(key)
+  }
+
+  /** What a condition reads, kept while it can't change. */
+  reading(reads: number, make: () => Reading): Reading {
+    if (reads === -1) return make()
+    const known = this.#readings[reads]
+    if (known !== undefined) return known
+    const made = make()
+    this.#readings[reads] = made
+    return made
+  }
+
+  /** Patterns that may match any of the values of a view. */
+  union(view: number, pipeline: Pipeline, reading: () => Reading): Uint32Array {
+    const known = this.#unions[view]
+    if (known !== undefined) return known
+    const { entries } = reading()
+    let union: Uint32Array = NONE
+    let own = false
+    for (let i = 0; i < entries.length; i++) {
+      const found = this.candidates(entries[i]!.form.after(pipeline))
+      if (found.length === 0 || found === union) continue
+      if (union.length === 0) {
+        union = found
+        continue
+      }
+      if (!own) union = union.slice()
+      own = true
+      for (let word = 0; word < union.length; word++) union[word]! |= found[word]!
+    }
+    this.#unions[view] = union
+    return union
+  }
+
+  candidates(form: Form): Uint32Array {
+    form.candidates ??= this.program.prefilter.scan(form.bytes)
+    return form.candidates
+  }
+
+  capture(groups: () => readonly (string | undefined)[]): void {
+    this.#captured = groups
+  }
+
+  #captures(): readonly (string | undefined)[] {
+    if (this.#captured !== null) {
+      this.#groups = this.#captured()
+      this.#captured = null
+    }
+    return this.#groups
+  }
+
+  /** A variable that rules set; for `TX` also the captures 0 to 9. */
+  variable(collection: string, key: string): Entry | undefined {
+    if (collection !== 'TX') return this.#records.get(collection)?.get(key, Date.now())
+    if (key.length === 1 && key >= '0' && key <= '9') {
+      const group = this.#captures()[Number(key)]
+      if (group !== undefined) return new Entry(key, group)
+    }
+    return this.#variables.get(key)
+  }
+
+  variables(collection: string): readonly Entry[] {
+    if (collection !== 'TX') return this.#records.get(collection)?.entries(Date.now()) ?? []
+    const captured = this.#captures().flatMap((group, i) =>
+      group === undefined || i > 9 ? [] : [new Entry(String(i), group)],
+    )
+    return [...this.#variables.values(), ...captured]
+  }
+
+  setVariable(collection: string, key: string, value: string): void {
+    const bounded = value.length > MAX_VALUE ? value.slice(0, MAX_VALUE) : value
+    if (collection !== 'TX') {
+      this.#records.get(collection)?.set(key, bounded, Date.now())
+      return
+    }
+    if (this.#variables.size >= MAX_VARIABLES && !this.#variables.has(key)) return
+    this.#variables.set(key, new Entry(key, bounded))
+  }
+
+  removeVariable(collection: string, key: string): void {
+    if (collection === 'TX') this.#variables.delete(key)
+    else this.#records.get(collection)?.delete(key)
+  }
+
+  expireVariable(collection: string, key: string, seconds: number): void {
+    this.#records.get(collection)?.expire(key, Date.now() + seconds * 1000)
+  }
+
+  openRecord(collection: string, key: string): void {
+    this.#records.set(collection, this.program.persistent.record(collection, key))
+  }
+
+  /** Text with its macros replaced. A variable that is not there is empty. */
+  expand(macro: Macro): string {
+    if (macro.constant !== null) return macro.constant
+    let out = ''
+    for (const part of macro.parts) {
+      if (typeof part === 'string') out += part
+      else out += this.#macroValue(part.variable, part.key) ?? part.source
+    }
+    return out
+  }
+
+  #macroValue(name: string, key: string | null): string | null {
+    const source = variableOf(name)
+    if (source === undefined) return null
+    if (key === null) return this.values(name)[0]?.value ?? ''
+    if (name === 'TX') return this.variable('TX', key)?.value ?? ''
+    const selector: Selector = { kind: 'key', key }
+    return this.select({ variable: name, selector, count: false, source })[0]?.value ?? ''
+  }
+
+  /** `RULE`: fields of the rule that runs. */
+  ruleFields(): Entry[] {
+    const { running } = this
+    if (running === null) return []
+    return [
+      new Entry('id', String(running.id)),
+      new Entry('msg', running.message === null ? '' : running.message.source),
+      new Entry('severity', running.severity === null ? '' : String(running.severity)),
+      new Entry('rev', running.revision),
+    ]
+  }
+}
+
+const NONE: Uint32Array = new Uint32Array(0)

@@ -1,0 +1,46 @@
+/** Operators that compare whole numbers, as C's `atoi` reads them. */
+import { ANY_VALUE, type OperatorFactory } from './operator.ts'
+
+/** Above this, digits no longer fit a double exactly. */
+const SAFE_DIGITS = 15
+
+/** Leading blanks, a sign and digits; the rest is ignored, and a text without digits is 0. */
+export function integerOf(text: string): number | bigint {
+  let at = 0
+  while (
+    at < text.length &&
+    (text.charCodeAt(at) === 0x20 || (text.charCodeAt(at) >= 9 && text.charCodeAt(at) <= 13))
+  )
+    at += 1
+  const negative = text[at] === '-'
+  if (negative || text[at] === '+') at += 1
+  const first = at
+  let number = 0
+  while (at < text.length) {
+    const digit = text.charCodeAt(at) - 0x30
+    if (digit < 0 || digit > 9) break
+    number = number * 10 + digit
+    at += 1
+  }
+  if (at - first <= SAFE_DIGITS) return negative ? -number : number
+  const exact = BigInt(text.slice(first, at))
+  return negative ? -exact : exact
+}
+
+const comparing =
+  (compare: (value: number | bigint, argument: number | bigint) => boolean): OperatorFactory =>
+  (argument, source) => {
+    const macro = source.macro(argument)
+    const constant = macro.constant === null ? null : integerOf(macro.constant)
+    return {
+      literals: ANY_VALUE,
+      match: (value, context) => compare(integerOf(value.text), constant ?? integerOf(context.expand(macro))),
+    }
+  }
+
+// biome-ignore lint/suspicious/noDoubleEquals: a number and a big integer of the same size are equal here.
+export const eq: OperatorFactory = comparing((value, argument) => value == argument)
+export const ge: OperatorFactory = comparing((value, argument) => value >= argument)
+export const gt: OperatorFactory = comparing((value, argument) => value > argument)
+export const le: OperatorFactory = comparing((value, argument) => value <= argument)
+export const lt: OperatorFactory = comparing((value, argument) => value < argument)

@@ -1,0 +1,44 @@
+/** Operators that compare bytes with a text, which may hold macros. Case matters. */
+import type { LiteralSet } from '../regex/literals.ts'
+import { ANY_VALUE, type Macro, type Operator, type OperatorFactory } from './operator.ts'
+
+type Compare = (value: string, argument: string) => boolean
+
+const comparing =
+  (compare: Compare, holdsArgument: boolean): OperatorFactory =>
+  (argument, source) => {
+    const macro = source.macro(argument)
+    return {
+      literals: holdsArgument ? literalOf(macro) : ANY_VALUE,
+      match: (value, context) => compare(value.text, macro.constant ?? context.expand(macro)),
+    } satisfies Operator
+  }
+
+function literalOf({ constant }: Macro): readonly LiteralSet[] {
+  return constant ? [[constant.slice(0, 8).replace(/[A-Z]+/g, part => part.toLowerCase())]] : ANY_VALUE
+}
+
+/** `@streq`: equal. */
+export const streq: OperatorFactory = comparing((value, argument) => value === argument, true)
+/** `@contains`: the argument occurs in the value. */
+export const contains: OperatorFactory = comparing((value, argument) => value.includes(argument), true)
+/** `@strmatch`: the same, by its old name. */
+export const strmatch: OperatorFactory = contains
+/** `@beginsWith`. */
+export const beginsWith: OperatorFactory = comparing((value, argument) => value.startsWith(argument), true)
+/** `@endsWith`. */
+export const endsWith: OperatorFactory = comparing((value, argument) => value.endsWith(argument), true)
+/** `@within`: the value occurs in the argument. */
+export const within: OperatorFactory = comparing((value, argument) => argument.includes(value), false)
+/** `@containsWord`: the argument occurs between word borders. */
+export const containsWord: OperatorFactory = comparing((value, argument) => {
+  if (argument === '') return true
+  for (let at = value.indexOf(argument); at !== -1; at = value.indexOf(argument, at + 1)) {
+    if (!isWord(value, at - 1) && !isWord(value, at + argument.length)) return true
+  }
+  return false
+}, true)
+
+function isWord(value: string, at: number): boolean {
+  return at >= 0 && at < value.length && /\w/.test(value[at]!)
+}
