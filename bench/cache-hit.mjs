@@ -2,8 +2,11 @@
  * What a hit costs beside a bare node:http answer of the same bytes, and whether it grows with the number of entries:
  * `npm run build && node bench/cache-hit.mjs [--entries 1000,1000000] [--rounds 7] [--seconds 1]`.
  *
+ * With many entries there are two rows: one for a thousand keys that are asked for again and again, which shows what the size of the
+ * store costs, and one for keys drawn evenly from all, which also shows what memory costs that no cache of the processor holds.
+ *
  * Needs Linux and wrk. All servers run from the start to the end; rounds go from one to the next, and ratios are taken
- * within a round. Keys are drawn evenly from all that are stored. CPU µs a request, from /proc.
+ * within a round.  CPU µs a request, from /proc.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -31,25 +34,14 @@ const { counts, rounds, seconds } = orUsage(
 const folder = mkdtempSync(join(tmpdir(), 'postern-bench-'))
 const program = fileURLToPath(new URL('lib/cache-server.mjs', import.meta.url))
 const rows = []
+const HOT = 1000
 try {
-  for (const [name, kind, entries] of [
-    ['node:http', 'bare', counts[0]],
-    ['handler, no cache', 'handler', counts[0]],
-    ...counts.map(count => [`cache, ${count} entries`, 'cache', count]),
-  ]) {
-    const port = await freePort()
-    const args = ['--port', `${port}`, '--kind', kind, '--entries', `${entries}`]
-    const started = await start(
-      pinned(0, [process.execPath, '--max-old-space-size=8192', program, ...args]),
-      900_000,
-    )
-    if (started.failure) throw new Error(`${name}: ${started.failure}`)
-    const script = join(folder, `${port}.lua`)
-    writeFileSync(
-      script,
-      `request = function() return wrk.format(nil, "/" .. math.random(0, ${entries - 1})) end\n`,
-    )
-    rows.push({ name, port, pid: started.pid, script, costs: [], rates: [] })
+  await open('bare', counts[0], [['node:http', counts[0]]])
+  await open('handler', counts[0], [['handler, no cache', counts[0]]])
+  for (const count of counts) {
+    const draws = [[`${count} entries, ${Math.min(count, HOT)} asked for`, Math.min(count, HOT)]]
+    if (count > HOT) draws.push([`${count} entries, all asked for`, count])
+    await open('cache', count, draws)
   }
   for (const row of rows) await load(row, seconds)
   for (let round = 0; round < rounds; round++) {
@@ -75,6 +67,23 @@ try {
 } finally {
   await stopAll()
   rmSync(folder, { recursive: true })
+}
+
+/** Starts a server, with a row for each number of keys that are drawn from. */
+async function open(kind, entries, draws) {
+  const port = await freePort()
+  const args = ['--port', `${port}`, '--kind', kind, '--entries', `${entries}`]
+  const command = [process.execPath, '--max-old-space-size=8192', '--expose-gc', program, ...args]
+  const { pid, failure } = await start(pinned(0, command), 900_000)
+  if (failure) throw new Error(`${kind}: ${failure}`)
+  for (const [name, keys] of draws) {
+    const script = join(folder, `${port}-${keys}.lua`)
+    writeFileSync(
+      script,
+      `request = function() return wrk.format(nil, "/" .. math.random(0, ${keys - 1})) end\n`,
+    )
+    rows.push({ name, port, pid, script, costs: [], rates: [] })
+  }
 }
 
 async function load({ port, pid, script }, duration) {

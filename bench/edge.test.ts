@@ -50,6 +50,7 @@ describe('edge and peers', () => {
   const rows: readonly (readonly [string, ...string[]])[] = [
     ['edge.mjs'],
     ['edge.mjs', '--with', 'baseline'],
+    ['edge.mjs', '--with', 'baseline,cache'],
     ['edge.mjs', '--with', 'baseline,waf-balanced,waf-aggressive'],
     ['peers/undici.mjs'],
     ['peers/http-proxy.mjs'],

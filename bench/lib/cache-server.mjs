@@ -57,6 +57,8 @@ if (kind === 'bare') {
     answer.body.start({ write: () => true, end() {}, fail() {} })
     exchange.done(200, 0, null)
   }
+  // What the filling has left behind is no cost of a hit.
+  for (let i = 0; i < 3; i++) globalThis.gc?.()
   attach(server, app)
 }
 server.listen(port, '127.0.0.1', () => process.stdout.write('listening\n'))

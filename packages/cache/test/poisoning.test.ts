@@ -58,6 +58,30 @@ describe('what is in no key does not reach a stored answer', () => {
   })
 })
 
+describe('a variant is what the origin was asked for', () => {
+  const speaking: Parameters<typeof cachingEdge>[0] = (res, { raw }) => {
+    // As a CGI origin reads fields: the last spelling wins.
+    let language = 'none'
+    for (let i = 0; i < raw.length; i += 2)
+      if (raw[i]!.toLowerCase().replace(/[_.]/g, '-') === 'accept-language') language = raw[i + 1]!
+    res.writeHead(200, { ...FRESH, Vary: 'Accept-Language' }).end(language)
+  }
+
+  test('a field that Connection takes off the way', async () => {
+    const { get } = await cachingEdge(speaking)
+    for (const connection of ['accept-language', 'keep-alive, Accept-Language', 'close,accept-language'])
+      expect((await get('/x', { connection, 'accept-language': 'de' })).body).toBe('none')
+    expect((await get('/x', { 'accept-language': 'de' })).body).toBe('de')
+    expect((await get('/x', { 'accept-language': 'de', connection: 'keep-alive' })).headers.age).toBeDefined()
+  })
+
+  test.each(['Accept_Language', 'Accept.Language'])('another spelling: %s', async name => {
+    const { get } = await cachingEdge(speaking)
+    expect((await get('/x', { 'accept-language': 'de', [name]: 'evil' })).body).toBe('evil')
+    expect((await get('/x', { 'accept-language': 'de' })).body).toBe('de')
+  })
+})
+
 describe('what is kept apart', () => {
   test.each([
     ['hosts', ['/x', { host: 'a.test' }], ['/x', { host: 'b.test' }]],

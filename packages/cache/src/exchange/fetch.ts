@@ -1,6 +1,5 @@
 /**
  * One request to the origin, and all who wait for it.
- *
  *   1. the origin is asked, with no client of its own: whoever leaves, the others get their answer
  *   2. the head decides: stale after all, 304, a missing part, a failure, or a new response
  *   3. a response that all may have is given to all as it arrives, and stored when it is whole
@@ -27,6 +26,7 @@ import { varyKey } from '../policy/vary.ts'
 import { type Entry, isFresh, stalenessOf, tagsOf } from '../store/entry.ts'
 import type { Level2 } from '../store/level2.ts'
 import { completion } from './completion.ts'
+import { Doom } from './doom.ts'
 import type { Engine } from './engine.ts'
 import { Landing } from './landing.ts'
 import { type FetchPlan, planFetch, planWhole, signatureOf } from './plan.ts'
@@ -37,11 +37,9 @@ import { discard, occasionOf, sourceOf } from './replies.ts'
 import { SharedBody } from './shared-body.ts'
 import { type Waiter, Waiters } from './waiters.ts'
 
-const MOST_PURGED_TAGS = 256
-
 export class Fetch {
   readonly place: Place
-  /** Fields of the request that it was begun for; `Vary` is counted from them. */
+  /** Of the request that it was begun for; `Vary` is counted from them. */
   readonly request: HeaderList
   readonly tick: number
   readonly #engine: Engine
@@ -57,9 +55,8 @@ export class Fetch {
   #askedBy: Context | null = null
   /** `private`: it is being stored, but is of no use to others without asking. */
   #state: 'asking' | 'sharing' | 'private' | 'over' = 'asking'
-  #doomed = false
+  readonly #doom = new Doom()
   #since: number | null = null
-  readonly #purgedTags = new Set<string>()
   // Once the head is judged:
   #judgement: Judgement | null = null
   #status = 0
@@ -85,14 +82,19 @@ export class Fetch {
     this.tick = engine.nextTick()
   }
 
-  /** What the response varies by, once that is known. */
+  /** Once they are known. */
   get varyNames(): readonly string[] | null {
     return this.#state === 'sharing' ? this.#judgement!.varyNames : null
   }
 
   /** True when a request for the same key can wait for this one. `Vary` is the caller's affair. */
   takes(place: Place, question: Question): boolean {
-    if (this.#alone || this.#doomed || this.#state === 'private' || place.selector !== this.place.selector)
+    if (
+      this.#alone ||
+      this.#doom.whole ||
+      this.#state === 'private' ||
+      place.selector !== this.place.selector
+    )
       return false
     const { signature } = this.#plan
     const fitting = signature === '' ? question.range === undefined : signature === signatureOf(question)
@@ -108,7 +110,7 @@ export class Fetch {
     this.#askedBy = this.#background ? null : cx
     this.#engine.flights.add(this)
     if (this.#engine.level2 === null) this.#ask(cx)
-    else void this.#lookUp(cx, this.#engine.level2)
+    else this.#lookUp(cx, this.#engine.level2).catch(cause => this.#crash(cause))
   }
 
   /** The answer, for one more request. */
@@ -119,14 +121,13 @@ export class Fetch {
 
   /** What comes is not to be stored, and nobody may join: it was purged while it was on its way. */
   doom(): void {
-    this.#doomed = true
+    this.#doom.whole = true
   }
 
   /** Dooms it if it has this tag. */
   doomTag(tag: string): void {
     if (this.#state === 'sharing' && tagsOf(this.#headers).includes(tag)) this.doom()
-    else if (this.#purgedTags.size < MOST_PURGED_TAGS) this.#purgedTags.add(tag)
-    else this.doom()
+    else this.#doom.tag(tag)
   }
 
   /** Another process, or this one before it was restarted, may have it. */
@@ -136,7 +137,7 @@ export class Fetch {
     if (this.#state === 'over') return
     this.#since = generation
     const known = this.#plan.entry
-    if (entry === null || this.#isDoomed(entry.tags) || (known && known.responseTime >= entry.responseTime))
+    if (entry === null || this.#doom.takes(entry.tags) || (known && known.responseTime >= entry.responseTime))
       return this.#ask(cx)
     engine.level1.put(entry)
     const now = engine.now()
@@ -165,10 +166,6 @@ export class Fetch {
     })
     this.#abort = sub.abort
     this.#requestTime = this.#engine.now()
-    const crashed = (cause: unknown): void => {
-      this.#finish()
-      for (const waiter of this.#waiters.take()) waiter.reject(cause)
-    }
     const answered = (reply: Reply): void => {
       if (this.#state === 'over') return discard(reply)
       this.#responseTime = this.#engine.now()
@@ -176,11 +173,17 @@ export class Fetch {
     }
     try {
       const reply = this.#inner(sub.context)
-      if (reply instanceof Promise) reply.then(answered).catch(crashed)
+      if (reply instanceof Promise) reply.then(answered).catch(cause => this.#crash(cause))
       else answered(reply)
     } catch (cause) {
-      crashed(cause)
+      this.#crash(cause)
     }
+  }
+
+  /** A fault of the program: whoever waits hears of it. */
+  #crash(cause: unknown): void {
+    this.#finish()
+    for (const waiter of this.#waiters.take()) waiter.reject(cause)
   }
 
   // 2
@@ -242,7 +245,7 @@ export class Fetch {
     const renewed = renew(entry, reply.headers, this.request, this.#asked(), this.tick, rules)
     const next = renewed.entry
     if (renewed.notStored !== null) engine.level1.remove(entry)
-    else if (!this.#isDoomed(next.tags)) engine.renew(entry, next, this.#since)
+    else if (!this.#doom.takes(next.tags)) engine.renew(entry, next, this.#since)
     const shared = renewed.notStored === null && isFresh(next, engine.now())
     this.#remember(shared)
     this.#give((waiter, isAsker) =>
@@ -267,7 +270,7 @@ export class Fetch {
     this.#status = status
     // What hooks do to the reply is not what was received.
     this.#headers = headers.clone()
-    const doomed = this.#isDoomed(tagsOf(headers))
+    const doomed = this.#doom.takes(tagsOf(headers))
     const reason = refusalOf(reply, judgement, this.#part, length, engine.rules.maxEntryBytes, doomed)
     const shareable = reason === null && judgement.fresh
     if (!isPassing(reason)) this.#remember(shareable)
@@ -314,8 +317,8 @@ export class Fetch {
   }
 
   #isImpersonal({ headers }: Reply): boolean {
-    const { said } = this.#judgement!
-    return !said.isPrivate && !said.noStore && !headers.has('set-cookie') && !this.#asker.hasAuthorization
+    const { isPrivate, noStore } = this.#judgement!.said
+    return !(isPrivate || noStore || headers.has('set-cookie') || this.#asker.hasAuthorization)
   }
 
   #mayHave({ cx, question }: Waiter): boolean {
@@ -344,10 +347,6 @@ export class Fetch {
     }
   }
 
-  #isDoomed(tags: readonly string[]): boolean {
-    return this.#doomed || tags.some(tag => this.#purgedTags.has(tag))
-  }
-
   #landing(status: number): Landing {
     return new Landing(this.#engine, {
       place: this.place,
@@ -359,7 +358,7 @@ export class Fetch {
       tick: this.tick,
       since: this.#since,
       background: this.#background,
-      isDoomed: tags => this.#isDoomed(tags),
+      isDoomed: tags => this.#doom.takes(tags),
       done: () => this.#finish(),
     })
   }

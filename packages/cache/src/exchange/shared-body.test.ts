@@ -107,6 +107,23 @@ test('a failure reaches all, also those who are paused or come later', () => {
   expect(body.joinable).toBe(false)
 })
 
+test('a store that throws costs the readers nothing', async () => {
+  const { log, made } = owner()
+  const warned = new Promise(resolve => process.once('warning', resolve))
+  const body = new SharedBody({ ...made, whole: () => fault() }, null)
+  const sink = new Sinking()
+  body.reader().start(sink)
+  body.write(bytes('a'))
+  body.end()
+  expect(sink.got).toEqual(['a', 'end'])
+  expect(log).toEqual(['lost'])
+  expect(String(await warned)).toContain('a fault')
+})
+
+function fault(): never {
+  throw new Error('a fault')
+}
+
 describe('when nobody is left', () => {
   test('the origin is told', () => {
     const { log, made } = owner()

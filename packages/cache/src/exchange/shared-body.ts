@@ -102,7 +102,7 @@ export class SharedBody implements Sink {
         this.#over = false
         return this.fail(broken())
       }
-      this.#owner.whole(body)
+      this.#hand(body)
     }
     this.ended = true
     for (const reader of this.#readers) reader.pump()
@@ -145,6 +145,16 @@ export class SharedBody implements Sink {
     this.#over = true
     this.#flow?.cancel(unwanted())
     return true
+  }
+
+  /** A fault of the store must not leave the readers waiting. */
+  #hand(body: Uint8Array): void {
+    try {
+      this.#owner.whole(body)
+    } catch (cause) {
+      process.emitWarning(cause instanceof Error ? cause : String(cause), 'PosternCacheWarning')
+      this.#owner.lost()
+    }
   }
 
   #lose(): void {

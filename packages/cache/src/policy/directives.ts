@@ -62,10 +62,20 @@ export function noDirectives(): DirectiveDraft {
   }
 }
 
+/** What common fields say: many responses share one object. Bounded. */
+const remembered = new Map<string, Directives>()
+const REMEMBERED = 512
+const LONGEST = 128
+
 /** Reads all lines of a `Cache-Control` field. */
 export function parseCacheControl(lines: readonly string[]): Directives {
+  const text = lines.join('\n')
+  const known = remembered.get(text)
+  if (known !== undefined) return known
   const draft = noDirectives()
   for (const line of lines) readLine(line, draft)
+  Object.freeze(draft)
+  if (remembered.size < REMEMBERED && text.length <= LONGEST) remembered.set(text, draft)
   return draft
 }
 

@@ -1,6 +1,6 @@
 /** The primary key (RFC 9111, 2) and what the origin is asked: both from the same parts, so that nothing unkeyed is sent. */
 import type { HeaderList, RequestHead } from '@postern/core'
-import { normalisedValue } from './vary.ts'
+import { aliases, normalisedValue } from './vary.ts'
 
 /** What makes two requests ask for the same. */
 export interface KeyRules {
@@ -57,6 +57,7 @@ export function placeOf(request: RequestHead, rules: KeyRules): Place {
     const value = normalisedValue(name, request.headers)
     if (value !== undefined) selector += `\n${name}:${value}`
   }
+  if (rules.headers.length > 0) selector += aliases(rules.headers, request.headers)
   if (rules.cookies.length > 0) selector += cookieParts(request.headers, rules.cookies)
   const at = target.indexOf('?')
   const key = `${scheme}://${authority}${request.path}${at === -1 ? '' : target.slice(at)}`

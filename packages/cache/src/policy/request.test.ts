@@ -58,3 +58,16 @@ test('clients of different kinds do not wait for one another', () => {
   const flavours = [{}, { Cookie: 'a' }, { Authorization: 'a' }, { 'Cache-Control': 'no-store' }]
   expect(new Set(flavours.map(fields => flavourOf(read(fields)))).size).toBe(4)
 })
+
+test.each([
+  ['keep-alive', null],
+  ['close', null],
+  ['Upgrade, HTTP2-Settings', null],
+  ['TE', null],
+  [', keep-alive ,', null],
+  ['accept-language', 'connection'],
+  ['keep-alive, X-Forwarded-For', 'connection'],
+  ['close, keep-alive-not', 'connection'],
+])('Connection: %s', (Connection, override) => {
+  expect(read({ Connection }).override).toBe(override)
+})

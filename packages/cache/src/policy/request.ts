@@ -28,6 +28,7 @@ const AUTHORIZATION = 6
 const COOKIE = 7
 const PRECONDITION = 8
 const OVERRIDE = 9
+const CONNECTION = 10
 
 const KINDS: Readonly<Record<string, number>> = {
   'cache-control': CACHE_CONTROL,
@@ -39,6 +40,7 @@ const KINDS: Readonly<Record<string, number>> = {
   cookie: COOKIE,
   'if-match': PRECONDITION,
   'if-unmodified-since': PRECONDITION,
+  connection: CONNECTION,
   // The edge writes these itself, or drops them; from a trusted peer they are in the key.
   'x-forwarded-for': NOTHING,
   'x-forwarded-proto': NOTHING,
@@ -49,6 +51,10 @@ const KINDS: Readonly<Record<string, number>> = {
 /** Names and beginnings of names that frameworks and servers take for the URL, host, scheme or method. */
 const OVERRIDES =
   /^(?:x-(?:http-)?method(?:-override)?$|x-http-host-override$|x-host$|x-original-|x-rewrite-|x-forwarded-|front-end-https$|x-url-scheme$|x-arr-ssl$)/
+
+/** What `Connection` may name without taking an end-to-end field away from the origin. */
+const OF_THE_HOP =
+  /^[\s,]*(?:(?:close|keep-alive|te|trailers?|upgrade|http2-settings|proxy-connection|transfer-encoding)(?:[\s,]+|$))*$/i
 
 const REMEMBERED = 2048
 const CACHEABLE_NAMES = /no-|max-|min-|only-|stale-/i
@@ -113,6 +119,10 @@ export class QuestionReader {
         break
       case PRECONDITION:
         question.hasPrecondition = true
+        break
+      case CONNECTION:
+        // A field that is taken off on the way would still be counted for Vary.
+        if (!OF_THE_HOP.test(value)) question.override ??= 'connection'
         break
       case OVERRIDE:
         question.override ??= name.toLowerCase()

@@ -28,7 +28,20 @@ export function varyKey(names: readonly string[], request: HeaderList): string {
     // Absent only matches absent. No value holds a line feed.
     key += value === undefined ? `${name}\n` : `${name}:${value}\n`
   }
-  return key
+  return key + aliases(names, request)
+}
+
+/** Fields in spellings that CGI and its heirs fold onto one of these names: the origin may have read those. */
+export function aliases(names: readonly string[], request: HeaderList): string {
+  const { raw } = request
+  let found = ''
+  for (let i = 0; i < raw.length; i += 2) {
+    const name = raw[i]!
+    if (!name.includes('_') && !name.includes('.')) continue
+    const folded = name.toLowerCase().replace(/[_.]/g, '-')
+    if (names.includes(folded)) found += `${name.toLowerCase()}=${raw[i + 1]}\n`
+  }
+  return found
 }
 
 /** A field's value in the spelling that all spellings with the same meaning share. */

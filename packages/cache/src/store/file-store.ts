@@ -35,12 +35,16 @@ export interface FileStoreOptions {
 
 /** What is known of a file without reading it. */
 interface Known extends Item {
+  /** Name of the file: no two writes have the same, so removing one never hits another. */
+  readonly file: string
   readonly key: string
   readonly tags: readonly string[]
   readonly responseTime: number
 }
 
-const NAME = /^[\da-f]{64}$/
+const NAME = /^([\da-f]{64})-[\da-f]{16}$/
+/** Files that are removed at once. */
+const AT_ONCE = 64
 
 /**
  * Opens a folder: takes the lock, removes what was being written and what is damaged.
@@ -68,6 +72,8 @@ class FileStore implements CacheStore {
   readonly #generations = new Generations()
   readonly #keys = new Map<string, Set<string>>()
   readonly #shelf: Shelf<Known>
+  /** Files that are being removed. */
+  readonly #going = new Set<Promise<void>>()
   #writes = 0
   #closed = false
 
@@ -76,9 +82,9 @@ class FileStore implements CacheStore {
     this.#drafts = join(folder, 'drafts')
     this.#lock = join(folder, 'lock')
     this.#maxWrites = maxWrites
-    this.#shelf = new Shelf(maxBytes, maxEntries, (name, known) => {
-      this.#forget(known.key, name)
-      this.#unlink(name)
+    this.#shelf = new Shelf(maxBytes, maxEntries, (id, known) => {
+      this.#forget(known.key, id)
+      this.#discard(known.file)
     })
   }
 
@@ -90,18 +96,19 @@ class FileStore implements CacheStore {
     for (const folder of readdirSync(this.#records)) {
       for (const name of readdirSync(join(this.#records, folder))) {
         const path = join(this.#records, folder, name)
+        const id = NAME.exec(name)?.[1]
         const bytes = await readFile(path)
-        const record = NAME.test(name) ? decodeRecord(bytes) : null
-        if (record === null || nameOf(record) !== name) rmSync(path, { force: true })
-        else this.#know(name, record, bytes.length)
+        const record = id === undefined ? null : decodeRecord(bytes)
+        if (record === null || idOf(record) !== id) await rm(path, { force: true })
+        else this.#know(id, name, record, bytes.length)
       }
     }
   }
 
   async read(key: string): Promise<StoreAnswer> {
     const generation = this.#generations.current
-    const names = [...(this.#keys.get(key) ?? [])]
-    const found = await Promise.all(names.map(name => this.#load(name)))
+    const ids = [...(this.#keys.get(key) ?? [])]
+    const found = await Promise.all(ids.map(id => this.#load(id)))
     // What was purged while it was read is not given.
     const records = found.filter(
       (record): record is CacheRecord => record !== null && this.#generations.allows(record, generation),
@@ -112,16 +119,17 @@ class FileStore implements CacheStore {
   async write(record: CacheRecord, since: number): Promise<void> {
     if (this.#closed || this.#writes >= this.#maxWrites || !this.#mayWrite(record, since)) return
     this.#writes++
-    const name = nameOf(record)
-    const draft = join(this.#drafts, randomBytes(12).toString('hex'))
+    const id = idOf(record)
+    const file = `${id}-${randomBytes(8).toString('hex')}`
+    const draft = join(this.#drafts, file)
     try {
       const bytes = encodeRecord(record)
       await writeFile(draft, bytes, { flag: 'wx' })
       // Purges and newer records may have come in the meantime. From here on nothing waits.
       if (this.#closed || !this.#mayWrite(record, since)) return
-      mkdirSync(join(this.#records, name.slice(0, 2)), { recursive: true })
-      renameSync(draft, this.#path(name))
-      this.#know(name, record, bytes.length)
+      mkdirSync(join(this.#records, file.slice(0, 2)), { recursive: true })
+      renameSync(draft, this.#path(file))
+      this.#know(id, file, record, bytes.length)
     } finally {
       this.#writes--
       await rm(draft, { force: true })
@@ -130,16 +138,20 @@ class FileStore implements CacheStore {
 
   async purge(scope: PurgeScope): Promise<void> {
     this.#generations.add(scope)
-    const names =
+    const ids =
       scope.kind === 'key'
         ? [...(this.#keys.get(scope.key) ?? [])]
-        : [...this.#shelf.entries()].filter(([, known]) => isCovered(scope, known)).map(([name]) => name)
-    for (const name of names) {
-      const known = this.#shelf.delete(name)
-      if (known) this.#forget(known.key, name)
-      // At once, in this turn: a record that is written anew must not be the one that goes.
-      rmSync(this.#path(name), { force: true })
+        : [...this.#shelf.entries()].filter(([, known]) => isCovered(scope, known)).map(([id]) => id)
+    const files: string[] = []
+    for (const id of ids) {
+      const known = this.#shelf.delete(id)
+      if (known === undefined) continue
+      this.#forget(known.key, id)
+      files.push(this.#path(known.file))
     }
+    // None of them is given from here on; when the files are gone, none comes back after a restart either.
+    while (files.length > 0) await Promise.all(files.splice(-AT_ONCE).map(path => rm(path, { force: true })))
+    await Promise.all([...this.#going])
   }
 
   close(): void {
@@ -148,53 +160,62 @@ class FileStore implements CacheStore {
     rmSync(this.#lock, { force: true })
   }
 
-  async #load(name: string): Promise<CacheRecord | null> {
-    const known = this.#shelf.peek(name)
+  async #load(id: string): Promise<CacheRecord | null> {
+    const known = this.#shelf.peek(id)
     if (known === undefined) return null
     known.used = true
-    const bytes = await readFile(this.#path(name)).catch(() => null)
+    const bytes = await readFile(this.#path(known.file)).catch(() => null)
     const record = bytes && decodeRecord(bytes)
     if (record) return record
-    // Damaged or gone; unless it was replaced while it was read, it is not there.
-    if (this.#shelf.peek(name) === known) {
-      this.#shelf.delete(name)
-      this.#forget(known.key, name)
-      this.#unlink(name)
+    // Damaged or gone: it is not there. Unless it was replaced while it was read.
+    if (this.#shelf.peek(id) === known) {
+      this.#shelf.delete(id)
+      this.#forget(known.key, id)
+      this.#discard(known.file)
     }
     return null
   }
 
   #mayWrite(record: CacheRecord, since: number): boolean {
-    const old = this.#shelf.peek(nameOf(record))
+    const old = this.#shelf.peek(idOf(record))
     return this.#generations.allows(record, since) && !(old && old.responseTime > record.responseTime)
   }
 
-  #know(name: string, { key, tags, responseTime }: CacheRecord, bytes: number): void {
-    if (!this.#shelf.set(name, { key, tags, responseTime, bytes, used: false })) {
-      this.#forget(key, name)
-      return this.#unlink(name)
+  /** Puts a file that is in place into the books, in the place of an older one. */
+  #know(id: string, file: string, { key, tags, responseTime }: CacheRecord, bytes: number): void {
+    const old = this.#shelf.peek(id)
+    // After a kill, both may be there.
+    if (old && old.responseTime > responseTime) return this.#discard(file)
+    if (old) this.#discard(old.file)
+    if (!this.#shelf.set(id, { file, key, tags, responseTime, bytes, used: false })) {
+      this.#forget(key, id)
+      return this.#discard(file)
     }
-    const names = this.#keys.get(key)
-    if (names) names.add(name)
-    else this.#keys.set(key, new Set([name]))
+    const ids = this.#keys.get(key)
+    if (ids) ids.add(id)
+    else this.#keys.set(key, new Set([id]))
   }
 
-  #forget(key: string, name: string): void {
-    const names = this.#keys.get(key)
-    if (names?.delete(name) && names.size === 0) this.#keys.delete(key)
+  #forget(key: string, id: string): void {
+    const ids = this.#keys.get(key)
+    if (ids?.delete(id) && ids.size === 0) this.#keys.delete(key)
   }
 
-  #unlink(name: string): void {
-    rmSync(this.#path(name), { force: true })
+  /** Nobody waits but a purge: what it took must not come back with an older file. */
+  #discard(file: string): void {
+    const going = rm(this.#path(file), { force: true })
+      .catch(() => {})
+      .finally(() => this.#going.delete(going))
+    this.#going.add(going)
   }
 
-  #path(name: string): string {
-    return join(this.#records, name.slice(0, 2), name)
+  #path(file: string): string {
+    return join(this.#records, file.slice(0, 2), file)
   }
 }
 
 /** Nothing of a client's bytes is in a path. */
-function nameOf(record: CacheRecord): string {
+function idOf(record: CacheRecord): string {
   return createHash('sha256').update(recordId(record)).digest('hex')
 }
 

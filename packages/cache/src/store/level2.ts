@@ -5,6 +5,7 @@ import type { CacheStore, PurgeScope } from './cache-store.ts'
 import { type Entry, fits } from './entry.ts'
 import { entryOfRecord, recordOf } from './record.ts'
 
+const LONGEST_KEY = 2048
 /** Milliseconds between two warnings. */
 const WARN_EVERY = 60_000
 
@@ -59,7 +60,8 @@ export class Level2 {
 
   /** Keeps a whole entry. Nobody waits for it. */
   write(entry: Entry, since: number | null): void {
-    if (since === null || entry.part !== null) return
+    // Stores keep keys in memory; what is that long is no page that many ask for.
+    if (since === null || entry.part !== null || entry.key.length > LONGEST_KEY) return
     this.#attempt('write', async () => this.#store.write(recordOf(entry), since))
   }
 
