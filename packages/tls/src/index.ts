@@ -36,6 +36,7 @@ export type { ServerOptionsOptions } from './server/options.ts'
 export type { TlsCounts } from './server/protect.ts'
 export type { CertificateIssuer } from './store/issuer.ts'
 export type { Certificate, CertificateInput } from './store/material.ts'
+export { type TlsMetricsOptions, tlsMetrics } from './store/metrics.ts'
 export type { CertificateFiles, CertificatesOptions } from './store/options.ts'
 export { type CertificateStore, certificates } from './store/store.ts'
 export {

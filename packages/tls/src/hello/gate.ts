@@ -1,5 +1,5 @@
 /** Lets connections in by the fingerprint of their ClientHello, before the handshake costs anything. */
-import { ConfigError, type ConfigFault, memoryRateStore } from '@postern/core'
+import { addressKey, ConfigError, type ConfigFault, memoryRateStore } from '@postern/core'
 import { assertChoice, assertKnown, assertWhole, shown } from '../config.ts'
 import type { HelloFacts } from './facts.ts'
 
@@ -60,7 +60,8 @@ export function fingerprints(options: FingerprintOptions): HelloGate {
   return (hello, address) => {
     if (denied(hello) || (allowed && !allowed(hello))) return false
     if (store === null) return true
-    const key = per === 'client' ? `${hello.ja4} ${address}` : hello.ja4
+    // IPv6 by its network: one site has 2^64 addresses.
+    const key = per === 'client' ? `${hello.ja4} ${addressKey(address)}` : hello.ja4
     const decision = store.take(key, bucket, clock())
     return decision instanceof Promise || decision.allowed
   }
