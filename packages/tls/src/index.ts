@@ -15,8 +15,10 @@ export {
   developmentClient,
 } from './development/client.ts'
 export type { TlsEvent, TlsLog } from './events.ts'
+export { inspect } from './front/inspect.ts'
 export { type Front, type FrontCounts, listen } from './front/listen.ts'
 export type { ListenOptions } from './front/options.ts'
+export type { ReceptionCounts, ReceptionOptions } from './front/reception.ts'
 export { type RedirectOptions, redirectToHttps } from './front/redirect.ts'
 export type { RelayTable, RelayTarget } from './front/relay.ts'
 export type { HelloFacts } from './hello/facts.ts'

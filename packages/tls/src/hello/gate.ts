@@ -30,7 +30,7 @@ const JA3 = /^[0-9a-f]{32}$/
 const PREFIX = /^[0-9a-zA-Z_]{4,35}\*$/
 
 /**
- * A gate for `listen()`: refused connections are reset. A fingerprint says what software shakes hands, not who; a client
+ * A gate for `listen()` and `inspect()`: refused connections are reset. A fingerprint says what software shakes hands, not who; a client
  * that wants to look like another one can. To limit requests instead, use `rateLimit({ by: cx => tlsOf(cx)?.hello?.ja4 ?? null })`.
  * @example listen(tls, app, { port: 443, gate: fingerprints({ deny: ['t13i190900_9dc949149365_97f8aa674fd9'], perSecond: 50 }) })
  * @throws ConfigError for what is no fingerprint, and for limits out of range.
