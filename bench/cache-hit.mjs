@@ -41,7 +41,7 @@ try {
     const args = ['--port', `${port}`, '--kind', kind, '--entries', `${entries}`]
     const started = await start(
       pinned(0, [process.execPath, '--max-old-space-size=8192', program, ...args]),
-      180_000,
+      900_000,
     )
     if (started.failure) throw new Error(`${name}: ${started.failure}`)
     const script = join(folder, `${port}.lua`)

@@ -4,12 +4,13 @@
  * `node bench/edge.mjs --port P --origin URL [--with NAME,NAME…]` prints `listening` when it accepts.
  * SIGTERM and SIGINT drain it.
  */
+import { existsSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { createSecureServer } from 'node:http2'
 import { cache } from '@postern/cache'
 import { attach, baseline, pipeline, proxy, upstream } from '@postern/core'
 import { certificates, developmentCertificate } from '@postern/tls'
-import { signatures, waf } from '@postern/waf'
+import { seclang, signatures, waf } from '@postern/waf'
 import { httpOrigin, names, orUsage, parseFlags, whole } from './lib/flags.mjs'
 
 /** What each name adds to the pipeline, in the order in which the names are given. */
@@ -19,6 +20,8 @@ const FEATURES = {
   'waf-balanced': edge => edge.use(waf(signatures({ profile: 'balanced' }), { maxBody: 16 << 20 })),
   'waf-aggressive': edge =>
     edge.use(waf(signatures({ profile: 'aggressive' }), { maxBody: 16 << 20, as: 'strict' })),
+  // The OWASP Core Rule Set of the folder CRS_DIR (crs-setup.conf or its example, and rules/), at the paranoia level CRS_PL.
+  crs: async edge => edge.use(waf(await coreRuleSet(), { maxBody: 13_107_200 })),
   // Cookies are stored as RFC 9111 has it: what the public test suite asks for. The default is stricter.
   cache: edge => edge.wrap(cache({ setCookie: 'store' })),
   // HTTPS with HTTP/2 and HTTP/1.1, a certificate for localhost made on the spot: see the server below.
@@ -38,7 +41,9 @@ const { port, origin, features } = orUsage(usage, () => {
 })
 
 const group = upstream({ name: 'origin', targets: [origin] })
-const app = features.reduce((edge, name) => FEATURES[name](edge), pipeline()).handle(proxy(group))
+let pipe = pipeline()
+for (const name of features) pipe = await FEATURES[name](pipe)
+const app = pipe.handle(proxy(group))
 const tls = features.includes('tls') ? await certificates({ pem: developmentCertificate() }) : null
 const server = tls ? createSecureServer({ ...tls.serverOptions(), allowHTTP1: true }) : createServer()
 const edge = attach(server, app)
@@ -48,6 +53,17 @@ server.on('error', error => {
   process.exit(1)
 })
 server.listen(port, '127.0.0.1', () => process.stdout.write('listening\n'))
+
+function coreRuleSet() {
+  const folder = process.env.CRS_DIR
+  if (!folder) {
+    process.stderr.write('crs: name the folder of the rule set in CRS_DIR\n')
+    process.exit(2)
+  }
+  const setup = ['crs-setup.conf', 'crs-setup.conf.example'].map(name => `${folder}/${name}`).find(existsSync)
+  const files = [...(setup ? [setup] : []), `${folder}/rules/*.conf`]
+  return seclang({ files, set: { paranoia: Number(process.env.CRS_PL ?? 1) } })
+}
 
 async function stop() {
   await edge.drain()

@@ -54,6 +54,24 @@ const cases: Case[] = [
       ['/healthz', { headers: policy('elsewhere.example') }, 200, /^ok$/],
     ],
   },
+  {
+    name: 'cache.mjs',
+    lines: [
+      /\r\nCache-Status: edge; fwd=uri-miss; stored\r\n[\s\S]*answer \d+\n$/,
+      /\r\nCache-Status: edge; hit; ttl=\d+\r\n[\s\S]*answer \d+\n$/,
+      /\r\nCache-Status: edge; fwd=uri-miss; detail=private\r\n/,
+      /^{"entries":1,"bytes":\d+,"fetches":0}\n$/,
+      /^{"purged":1}\n$/,
+      /\r\nCache-Status: edge; fwd=uri-miss; stored\r\n/,
+    ],
+    asks: [
+      ['/private', {}, 200, /^answer \d+\n$/],
+      ['/cache', {}, 200, /^{"entries":0,/],
+      ['/cache', { method: 'POST', body: '{"all":true}' }, 415, /json expected/],
+      ['/cache', { method: 'POST', headers: json, body: '{"all":true}' }, 200, /^{"purged":0}\n$/],
+      ['/page', { method: 'TRACE' }, 405, /./],
+    ],
+  },
 ]
 
 describe.each(cases)('$name', ({ name, lines, asks }) => {

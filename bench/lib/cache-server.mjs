@@ -6,6 +6,7 @@
 import { createServer } from 'node:http'
 import { cache } from '@postern/cache'
 import { attach, HeaderList, pipeline, reply } from '@postern/core'
+import { testHead } from '@postern/core/testing'
 import { orUsage, parseFlags, whole } from './flags.mjs'
 
 const { port, kind, entries } = orUsage(
@@ -48,7 +49,14 @@ if (kind === 'bare') {
   const app = pipeline()
     .wrap(cache({ maxBytes: 2 ** 32, maxEntries: 2 * entries + 2 }))
     .handle(origin)
-  for (let i = 0; i < entries; i++) await app.inject({ path: `/${i}`, authority: 'bench' })
+  const link = { draining: false, bytesReceived: 0, inform() {} }
+  for (let i = 0; i < entries; i++) {
+    const headers = new HeaderList(['Host', 'bench'])
+    const exchange = app.open(testHead({ path: `/${i}`, authority: 'bench', headers }), null, link)
+    const answer = await exchange.run()
+    answer.body.start({ write: () => true, end() {}, fail() {} })
+    exchange.done(200, 0, null)
+  }
   attach(server, app)
 }
 server.listen(port, '127.0.0.1', () => process.stdout.write('listening\n'))

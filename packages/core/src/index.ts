@@ -76,6 +76,7 @@ export {
 export { type RewriteCookiesOptions, rewriteCookies } from './rewrite/rewrite-cookies.ts'
 export { type RewriteLocationOptions, rewriteLocation } from './rewrite/rewrite-location.ts'
 export { addPrefix, rewritePath, stripPrefix } from './rewrite/rewrite-path.ts'
+export { addQuery, removeQuery } from './rewrite/rewrite-query.ts'
 export type { PathReading } from './router/readings.ts'
 export { type Attached, type AttachOptions, attach } from './transport/node/attach.ts'
 export { type HandlerOptions, type NodeHandler, toHandler } from './transport/node/handler.ts'

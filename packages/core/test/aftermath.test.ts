@@ -45,17 +45,24 @@ async function upload2(port: number): Promise<{ socket: Socket; reset(code?: num
 
 describe('an upload over h2 that its client cuts', () => {
   it.each([8, 0])('with RST_STREAM(%i) while it is paused: ends at once', async code => {
+    let begun = false
     const up = await rawOrigin(socket => socket.pause())
     const { filter, outcomes } = watch()
     const { port } = await edge(
       pipeline()
         .use(filter)
-        .use({ name: 'never', onRequestBody: () => new Promise(() => {}) })
+        .use({
+          name: 'never',
+          onRequestBody: () => {
+            begun = true
+            return new Promise(() => {})
+          },
+        })
         .handle(proxy(testUpstream(up.url))),
       'h2c',
     )
     const { reset } = await upload2(port)
-    await new Promise(resolve => setTimeout(resolve, 100))
+    await until('the first chunk', () => begun)
     reset(code)
     await until('the outcome', () => outcomes.length === 1)
     expect(outcomes[0]).toMatchObject({ status: 499, error: { code: 'client-closed' } })
@@ -83,19 +90,23 @@ describe('an upload over h2 that its client cuts', () => {
 })
 
 describe('a held body whose client leaves', () => {
-  const holding = (outcomes: Filter) =>
-    pipeline()
+  let held = 0
+  const holding = (outcomes: Filter) => {
+    held = 0
+    return pipeline()
       .use(outcomes)
-      .use({ name: 'hold', holdBody: () => 1 << 20, onRequestBody: () => undefined })
+      .use({ name: 'hold', holdBody: () => 1 << 20, onRequestBody: () => void held++ })
       .handle(() => reply(200))
+  }
 
   it('over h2: the process lives, and the exchange ends once', async () => {
     const { outcomes, filter } = watch()
     const { url, port } = await edge(holding(filter), 'h2c')
     for (const end of ['reset', 'closed'] as const) {
       const before = outcomes.length
+      const seen = held
       const { socket, reset } = await upload2(port)
-      await new Promise(resolve => setTimeout(resolve, 50))
+      await until('the first chunk', () => held > seen)
       if (end === 'reset') reset()
       else socket.destroy()
       await until('the outcome', () => outcomes.length === before + 1)
@@ -111,7 +122,7 @@ describe('a held body whose client leaves', () => {
     const { port } = await edge(holding(filter))
     const socket = openSocket(port)
     socket.write('POST / HTTP/1.1\r\nHost: a.test\r\nContent-Length: 1000\r\n\r\nhalf')
-    await new Promise(resolve => setTimeout(resolve, 30))
+    await until('the first chunk', () => held > 0)
     socket.destroy()
     await until('the outcome', () => outcomes.length === 1)
     expect((await get1(port, '/')).status).toBe(200)

@@ -8,7 +8,14 @@ import { networkInterfaces, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TLSSocket } from 'node:tls'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { type GroupEvent, pipeline, proxy, type ResolvedAddress, type UpstreamOptions } from '../src/index.ts'
+import {
+  type GroupEvent,
+  pipeline,
+  proxy,
+  type ResolvedAddress,
+  type UpstreamOptions,
+  upstream,
+} from '../src/index.ts'
 import { certificate } from './support/certificate.ts'
 import { get1 } from './support/clients.ts'
 import { edge, listen, origin, testUpstream, until } from './support/servers.ts'
@@ -256,6 +263,14 @@ describe('TLS to targets', () => {
     expect((await get1(without.port, '/')).status).toBe(502)
     const wrong = await through(`https://127.0.0.1:${port}`, { tls: { ...tls, servername: 'other.test' } })
     expect((await get1(wrong.port, '/')).body).toContain('tls failed')
+  })
+
+  it('a certificate that does not fit its key is refused at once', () => {
+    const client = clientCertificate()
+    const make = (tls: UpstreamOptions['tls']) => () =>
+      upstream({ name: 'x', targets: ['https://a.test'], ...(tls && { tls }) })
+    expect(make({ cert: client.cert, key: certificate().key })).toThrow(/tls\.cert: it does not fit/)
+    expect(make({ cert: client.cert, key: client.key })).not.toThrow()
   })
 
   it('a name in DNS keeps its certificate: the address is only where it is', async () => {

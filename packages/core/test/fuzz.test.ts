@@ -110,7 +110,7 @@ function send(port: number, bytes: Buffer, abrupt: boolean): Promise<string> {
 }
 
 describe('10,000 bad requests', () => {
-  it('end in a clear answer or a closed connection', { timeout: 120_000 }, async () => {
+  it('end in a clear answer or a closed connection', { timeout: 240_000 }, async () => {
     const faults: unknown[] = []
     const note = (fault: unknown): void => void faults.push(fault)
     process.on('unhandledRejection', note)

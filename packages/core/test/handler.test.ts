@@ -219,7 +219,7 @@ describe('toHandler inside a host that does odd things', () => {
     const handle = toHandler(app, { body: req => kept.get(req) })
     const port = await hosted2((req, res) => {
       const chunks: Buffer[] = []
-      req.on('data', chunk => chunks.push(chunk))
+      req.on('data', (chunk: Buffer) => chunks.push(chunk))
       req.on('end', () => {
         kept.set(req, Buffer.concat(chunks))
         handle(req, res)

@@ -49,7 +49,7 @@ const ask = async (port: number, times: number): Promise<number[]> => {
 }
 
 describe('B069: active checks', () => {
-  const check = { path: '/healthz', interval: 20, timeout: 200, rise: 2, fall: 2 }
+  const check = { path: '/healthz', interval: 20, timeout: 10_000, rise: 2, fall: 2 }
 
   it('take a bad target out and bring it back, each told once', async () => {
     const [a, b] = [await switched('a'), await switched('b')]
@@ -188,47 +188,60 @@ describe('B069: active checks', () => {
 })
 
 describe('passive checks', () => {
-  const passive = { consecutive: 3, backoff: 200, maxBackoff: 400, successes: 2 }
+  /** Out for longer than a test takes. */
+  const passive = { consecutive: 3, backoff: 120_000, maxBackoff: 120_000 }
+  /** Back in a moment. */
+  const brief = { consecutive: 3, backoff: 50, maxBackoff: 100, successes: 2 }
 
-  it.each(['bad', 'drop'] as const)(
-    'failures in a row (%s) open the breaker; probes close it',
-    async mode => {
-      const [a, b] = [await switched('a'), await switched('b')]
-      const { port, states, events } = await watched([a.url, b.url], { health: { passive } })
-      a.mode = mode
-      await ask(port, 6)
-      expect(states()).toEqual(['open', 'up'])
-      const { served } = a
-      expect(served).toBe(3)
-      expect(await ask(port, 4)).toEqual([200, 200, 200, 200])
-      expect(a.served).toBe(served)
-      a.mode = 'good'
-      await until('it may be tried', () => states()[0] === 'half-open')
-      await ask(port, 8)
-      expect(states()).toEqual(['up', 'up'])
-      expect(events.map(event => event.kind === 'target' && [event.to, event.reason])).toEqual([
-        ['open', 'consecutive-failures'],
-        ['half-open', 'back-off-over'],
-        ['up', 'probes-answered'],
-      ])
-    },
-  )
+  it.each(['bad', 'drop'] as const)('failures in a row (%s) open the breaker', async mode => {
+    const [a, b] = [await switched('a'), await switched('b')]
+    const { port, states, changes } = await watched([a.url, b.url], { health: { passive } })
+    a.mode = mode
+    await ask(port, 6)
+    expect([states(), a.served]).toEqual([['open', 'up'], 3])
+    expect(await ask(port, 4)).toEqual([200, 200, 200, 200])
+    expect([a.served, changes()]).toEqual([3, ['open consecutive-failures']])
+  })
+
+  it('probes close it', async () => {
+    const [a, b] = [await switched('a'), await switched('b')]
+    const { port, states, changes } = await watched([a.url, b.url], { health: { passive: brief } })
+    a.mode = 'bad'
+    await ask(port, 6)
+    a.mode = 'good'
+    await until('it may be tried', () => states()[0] === 'half-open')
+    for (let i = 0; i < 20 && states()[0] !== 'up'; i++) await ask(port, 1)
+    expect(states()).toEqual(['up', 'up'])
+    const told = changes()
+    expect(told.slice(0, 2)).toEqual(['open consecutive-failures', 'half-open back-off-over'])
+    expect(told.at(-1)).toBe('up probes-answered')
+  })
 
   it('a probe that fails opens it again', async () => {
     const [a, b] = [await switched('a'), await switched('b')]
-    const { port, states, changes } = await watched([a.url, b.url], { health: { passive } })
+    const { port, changes } = await watched([a.url, b.url], { health: { passive: brief } })
     a.mode = 'bad'
     await ask(port, 6)
-    await until('it may be tried', () => states()[0] === 'half-open')
-    await ask(port, 2)
-    expect(states()[0]).toBe('open')
-    expect(changes()).toEqual(['open consecutive-failures', 'half-open back-off-over', 'open probe-failed'])
+    await until('it may be tried', () => changes().includes('half-open back-off-over'))
+    for (let i = 0; i < 20 && !changes().includes('open probe-failed'); i++) await ask(port, 1)
+    expect(changes().slice(0, 3)).toEqual([
+      'open consecutive-failures',
+      'half-open back-off-over',
+      'open probe-failed',
+    ])
   })
 
   it('the share of failures opens it too', async () => {
     const [a, b] = [await switched('a'), await switched('b')]
     const { port, states } = await watched([a.url, b.url], {
-      health: { passive: { consecutive: false, errorRate: { share: 0.5, atLeast: 6 } } },
+      health: {
+        passive: {
+          consecutive: false,
+          errorRate: { share: 0.5, atLeast: 6, window: 120_000 },
+          backoff: 120_000,
+          maxBackoff: 120_000,
+        },
+      },
     })
     for (let i = 0; i < 6; i++) {
       a.mode = i % 2 === 0 ? 'bad' : 'good'
@@ -244,7 +257,9 @@ describe('passive checks', () => {
     const { port, states, changes } = await watched(
       ups.map(up => up.url),
       {
-        health: { passive: { slow: { factor: 3, atLeast: 60, requests: 3 } } },
+        health: {
+          passive: { slow: { factor: 3, atLeast: 60, requests: 3 }, backoff: 120_000, maxBackoff: 120_000 },
+        },
       },
     )
     ups[1]!.mode = 'slow'
@@ -297,7 +312,7 @@ describe('passive checks', () => {
     })
     await ask(port, 6)
     expect(states()).toEqual(['open', 'up'])
-    await until('it is told', () => warnings.includes('the listener is broken'))
+    await until('it is told', () => warnings.some(text => text.includes('the listener is broken')))
     process.off('warning', listener)
   })
 })

@@ -14,12 +14,15 @@ import {
   HEADERS,
   RST_STREAM,
   rst,
+  u32,
+  WINDOW_UPDATE,
 } from './support/frames.ts'
 import { bodyOf, origin2 } from './support/http2-origin.ts'
 import { edge, proxyEdge, testUpstream, until } from './support/servers.ts'
 
 const h2c = { protocol: 'h2c' } as const
 const GET = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n'
+const window = (stream: number, bytes: number): Buffer => frame(WINDOW_UPDATE, 0, stream, u32(bytes))
 const text = (stream: number, body: string, flags = 0): Buffer =>
   frame(DATA, flags, stream, Buffer.from(body))
 
@@ -61,19 +64,51 @@ describe('B003: GOAWAY', () => {
     expect(up.connections()).toBe(2)
   })
 
-  it('with an upload begun, the request is not sent again, and the failure says that it was not processed', async () => {
+  it('a small upload is sent again, whole and with its trailers', async () => {
+    const up = await frameOrigin((one, socket, connection) => {
+      if (connection === 1) {
+        // Part of the body is here.
+        if (one.type === DATA) socket.write(goaway(0))
+      } else if (one.flags & END_STREAM && one.type !== 4) {
+        socket.write(answer(one.stream, 204, [], END_HEADERS | END_STREAM))
+      }
+    })
+    const { port } = await proxyEdge(up.url, 'http', h2c)
+    const socket = openSocket(port)
+    let got = ''
+    socket.on('data', bytes => {
+      got += bytes
+    })
+    socket.write('POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nfirst\r\n')
+    await until('the other session', () => up.connections() === 2)
+    socket.write('6\r\nsecond\r\n0\r\nX-Sum: 1\r\n\r\n')
+    await until('the answer', () => got.startsWith('HTTP/1.1 204'))
+    const second = up.frames.slice(
+      up.frames.findLastIndex(one => one.type === HEADERS && !(one.flags & END_STREAM)),
+    )
+    const body = second.filter(one => one.type === DATA).map(one => one.payload.toString())
+    expect(body.join('')).toBe('firstsecond')
+    expect(second.filter(one => one.type === HEADERS)).toHaveLength(2)
+  })
+
+  it('a large upload is not sent again, and the failure says that it was not processed', async () => {
     const outcomes: Outcome[] = []
+    let received = 0
     const up = await frameOrigin((one, socket) => {
-      if (one.type === DATA) socket.write(goaway(0))
+      if (one.type !== DATA) return
+      received += one.payload.length
+      // More than is kept.
+      if (received > 65_536 - 16_384)
+        socket.write(Buffer.concat([window(0, 65_536), window(one.stream, 65_536)]))
+      if (received > 80_000) socket.write(goaway(0))
     })
     const app = pipeline()
       .use({ name: 'see', onDone: (_cx, outcome) => void outcomes.push(outcome) })
       .handle(proxy(testUpstream(up.url, h2c)))
     const { port } = await edge(app)
-    const reply = await raw1(
-      port,
-      'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nConnection: close\r\n\r\nhi',
-    )
+    const size = 200_000
+    const head = `POST / HTTP/1.1\r\nHost: a\r\nContent-Length: ${size}\r\nConnection: close\r\n\r\n`
+    const reply = await raw1(port, head + 'x'.repeat(size))
     expect(reply.status).toBe(502)
     expect(outcomes[0]!.error).toMatchObject({ code: 'upstream-reset', unprocessed: true, retryable: true })
     expect(up.frames.filter(one => one.type === HEADERS)).toHaveLength(1)

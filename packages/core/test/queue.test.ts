@@ -32,8 +32,11 @@ it('those that stay are served in their order, and none that left is sent', asyn
       answers.push(() => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok')),
     ),
   )
+  let left = 0
   const { url } = await edge(
-    pipeline().handle(proxy(testUpstream(up.url, { connections: 1, queue: 10 }))),
+    pipeline()
+      .use({ name: 'watch', onDone: (_cx, outcome) => void (left += outcome.status === 499 ? 1 : 0) })
+      .handle(proxy(testUpstream(up.url, { connections: 1, queue: 10 }))),
     'h2c',
   )
   const session = session2(url)
@@ -46,7 +49,7 @@ it('those that stay are served in their order, and none that left is sent', asyn
   await until('the first', () => answers.length === 1)
   streams[2]!.close(8)
   streams[4]!.close(8)
-  await new Promise(resolve => setTimeout(resolve, 50))
+  await until('both to have left', () => left === 2)
   for (let i = 0; i < 4; i++) {
     await until(`answer ${i}`, () => answers.length === i + 1)
     answers[i]!()

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import {
   type App,
+  type Filter,
   type Flow,
   HeaderList,
   type Outcome,
@@ -188,7 +189,7 @@ it.each(['http', 'h2c'] as const)(
 
 describe('hooks that return what they should not', () => {
   const junk = 'junk' as never
-  it.each([
+  const cases: [string, Partial<Filter>][] = [
     ['onRequest', { onRequest: () => junk }],
     ['onRequest, later', { onRequest: () => Promise.resolve(junk) }],
     ['onReply', { onReply: () => junk }],
@@ -197,7 +198,8 @@ describe('hooks that return what they should not', () => {
     ['holdBody', { holdBody: () => junk, onRequestBody: () => undefined }],
     ['onForward', { onForward: () => junk }],
     ['onDone', { onDone: () => junk }],
-  ])('%s: an answer or a closed connection, and the process lives', async (_what, hooks) => {
+  ]
+  it.each(cases)('%s: an answer or a closed connection, and the process lives', async (_what, hooks) => {
     const up = await scripted('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok')
     const app = pipeline()
       .use({ name: 'junk', ...hooks })

@@ -8,8 +8,8 @@ import { field, proxyEdge } from './support/servers.ts'
 async function trailing(kind: 'h2' | 'h2c' = 'h2c'): Promise<{ url: string; raw: () => string[] }> {
   let raw: string[] = []
   const up = await origin2(async stream => {
-    stream.on('trailers', (_fields, _flags, lines: string[]) => {
-      raw = lines
+    stream.on('trailers', (...[, , lines]: unknown[]) => {
+      raw = lines as string[]
     })
     await bodyOf(stream)
     stream.respond({ ':status': 200 }, { waitForTrailers: true })

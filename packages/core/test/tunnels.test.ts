@@ -225,6 +225,65 @@ describe('B042: drain', () => {
     expect(attached.tunnels).toBe(0)
   })
 
+  it.each(['h1', 'h2c'] as const)(
+    'WebSockets are told at the limit: 1001 on both sides (%s)',
+    async protocol => {
+      const up = await socketOrigin()
+      // Over HTTP/2, an edge in between takes extended CONNECT.
+      const between = await edge(pipeline().handle(proxy(testUpstream(up.url))), 'h2c')
+      const group = testUpstream(protocol === 'h1' ? up.url : between.url, { protocol })
+      const { port, attached } = await edge(pipeline().handle(proxy(group)))
+      const socket = openWebSocket(`ws://127.0.0.1:${port}/hello`)
+      await until('the greeting', () => socket.got.length === 1)
+      await attached.drain(200)
+      await until('both to hear', () => socket.closed !== null && up.closes.length === 1)
+      expect([socket.closed, up.closes[0]]).toEqual([1001, 1001])
+    },
+  )
+
+  it.each(['h1', 'h2c'] as const)('so are those of a target that is removed (%s)', async protocol => {
+    const up = await socketOrigin()
+    const between = await edge(pipeline().handle(proxy(testUpstream(up.url))), 'h2c')
+    const url = protocol === 'h1' ? up.url : between.url
+    const group = testUpstream([url, 'http://127.0.0.1:1'], { protocol, drainTimeout: 100 })
+    const { port } = await edge(pipeline().handle(proxy(group)))
+    const socket = openWebSocket(`ws://127.0.0.1:${port}/hello`)
+    await until('the greeting', () => socket.got.length === 1)
+    await group.remove(url)
+    await until('both to hear', () => socket.closed !== null && up.closes.length === 1)
+    expect([socket.closed, up.closes[0]]).toEqual([1001, 1001])
+  })
+
+  it('in the middle of a frame nothing is put in: it is cut', async () => {
+    const up = await rawOrigin(socket =>
+      socket.once('data', () => socket.write(`${SWITCH}\x01\x05par`, 'latin1')),
+    )
+    const { port, attached } = await proxyEdge(up.url)
+    const { got, closed } = await opened(port)
+    await until('the part', () => got().endsWith('par'))
+    await attached.drain(100)
+    await until('the cut', closed)
+    expect(got().endsWith('par')).toBe(true)
+  })
+
+  it('a server that drains opens no new ones', async () => {
+    const up = await socketOrigin()
+    const { port, attached } = await proxyEdge(up.url)
+    const first = await opened(port)
+    const second = openSocket(port)
+    let got = ''
+    second.on('data', bytes => {
+      got += bytes.toString('latin1')
+    })
+    await until('the connection', () => !second.connecting)
+    const drained = attached.drain(5000)
+    second.write(HANDSHAKE())
+    await until('the answer', () => got.includes('\r\n\r\n'))
+    expect(got).toMatch(/^HTTP\/1\.1 503 /)
+    first.socket.destroy()
+    await drained
+  })
+
   it('ends at once when the last tunnel ends', async () => {
     const up = await socketOrigin()
     const { port, attached } = await proxyEdge(up.url)

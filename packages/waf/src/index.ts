@@ -15,6 +15,7 @@ export { CATEGORIES } from './engine/types.ts'
 export { type WafException, type WafOptions, type WafReport, type WafState, waf } from './filter/index.ts'
 export type { Pattern, Profile } from './patterns/pattern.ts'
 export type { Token } from './patterns/tokens.ts'
+export * as token from './patterns/tokens.ts'
 export { type BodyFault, type JsonSchema, type JsonSchemaOptions, jsonSchema } from './schema/index.ts'
 export {
   type InspectReply,

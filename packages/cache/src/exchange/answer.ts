@@ -28,9 +28,7 @@ export function answerFrom(entry: Entry, question: Question, method: string, now
     fields.push('Age', age)
     return { status: 304, headers: new HeaderList(fields), body: null }
   }
-  const fields = raw.slice()
-  fields.push('Age', age)
-  const headers = new HeaderList(fields)
+  const headers = new HeaderList([...raw, 'Age', age])
   if (method === 'HEAD') return { status: entry.status, headers, body: null }
   if (part !== null) return partOf(headers, body!, part, wantedPart(question, part.total)!)
   if (question.range !== undefined && entry.status === 200 && body !== null) {

@@ -12,7 +12,7 @@ import { Purger } from '../operate/purge.ts'
 import { type CacheDecision, cacheStatus, type ForwardReason } from '../policy/cache-status.ts'
 import type { Directives } from '../policy/directives.ts'
 import type { Asked, JudgeRules } from '../policy/judge.ts'
-import { type KeyRules, type Place, placeOf } from '../policy/key.ts'
+import { isPlain, type KeyRules, type Place, placeOf } from '../policy/key.ts'
 import { type Question, QuestionReader } from '../policy/request.ts'
 import { forbidsStale, mayUseStale, type StaleRules } from '../policy/stale.ts'
 import { headDescribes } from '../policy/update.ts'
@@ -20,6 +20,7 @@ import type { CacheStore } from '../store/cache-store.ts'
 import { ageOf, type Entry, isFresh, joinedEntry, stalenessOf } from '../store/entry.ts'
 import { Level1, type Level1Bounds } from '../store/level1.ts'
 import { Level2 } from '../store/level2.ts'
+import { Shortcut } from '../store/shortcut.ts'
 import { answerFrom, holds } from './answer.ts'
 import { Fetch } from './fetch.ts'
 import { Flights } from './flights.ts'
@@ -43,6 +44,9 @@ export interface EngineRules extends Level1Bounds {
   readonly now: () => number
 }
 
+/** Bytes of the bound for each slot of the shortcut; a slot takes about 150. */
+const SLOT_SHARE = 4096
+
 export class Engine {
   readonly rules: EngineRules
   readonly level1: Level1
@@ -52,7 +56,9 @@ export class Engine {
   readonly questions: QuestionReader
   readonly purge: Purger
   readonly now: () => number
+  readonly #shortcut: Shortcut | null
   #tick = 0
+  #looks = 0
 
   constructor(rules: EngineRules) {
     this.rules = rules
@@ -61,6 +67,7 @@ export class Engine {
     this.level2 = rules.store && new Level2(rules.store, rules.storeTimeout, rules.judge.targets)
     this.unshared = new Unshared(rules.hitForMiss, rules.now)
     this.purge = new Purger(this.level1, this.level2, this.flights, rules.key, rules.now)
+    this.#shortcut = isPlain(rules.key) ? new Shortcut(Math.max(16, rules.maxBytes / SLOT_SHARE)) : null
     this.questions = new QuestionReader(rules.key.headers, rules.honourRequests)
   }
 
@@ -74,20 +81,31 @@ export class Engine {
 
   /** Answers from the store, or fetches. */
   read(inner: Handler, cx: Context, question: Question): Awaitable<Reply> {
-    const { request } = cx
+    const direct = this.#shortcut?.find(cx.request)
+    if (direct !== undefined) return this.#use(inner, cx, question, null, direct)
     const place = this.place(cx)
-    const entry = this.level1.find(place.key, place.selector, request.headers)
+    const entry = this.level1.find(place.key, place.selector, cx.request.headers)
     if (entry === undefined) {
       const forward = this.level1.has(place.key) ? 'vary-miss' : 'uri-miss'
       return this.#miss(inner, cx, question, place, null, forward)
     }
+    // One in eight: what is asked for often is soon there, and a flood of others does not drive it out each time.
+    if ((++this.#looks & 7) === 0) this.#shortcut?.remember(cx.request, place, entry)
+    return this.#use(inner, cx, question, place, entry)
+  }
+
+  /** Answers with an entry, or asks the origin about it. `known`: its place, if that is known already. */
+  #use(inner: Handler, cx: Context, question: Question, known: Place | null, entry: Entry): Awaitable<Reply> {
+    const now = this.now()
+    const { directives } = question
+    const plain = directives === null && !question.hasAuthorization && entry.part === null
+    if (plain && isFresh(entry, now)) return this.stored(cx, question, entry, 'hit', '', null, now)
+    const place = known ?? this.place(cx)
     if (question.hasAuthorization && !entry.shared)
       return this.#miss(inner, cx, question, place, null, 'request')
-    if (!holds(entry, question, request.method))
+    if (!holds(entry, question, cx.request.method))
       return this.#miss(inner, cx, question, place, entry, 'partial')
-    const now = this.now()
     const fresh = isFresh(entry, now)
-    const { directives } = question
     if (directives !== null) {
       if (isRefusedBy(directives, entry, now)) return this.#miss(inner, cx, question, place, entry, 'request')
       if (!fresh && toleratesStale(directives, entry, now))

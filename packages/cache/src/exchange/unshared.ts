@@ -1,4 +1,5 @@
 /** Keys whose answers could not be shared: for a while nobody waits for another's (hit-for-miss). Bounded. */
+import { createHash } from 'node:crypto'
 import QuickLRU from 'quick-lru'
 import { flavourOf, type Question } from '../policy/request.ts'
 
@@ -31,5 +32,7 @@ export class Unshared {
 }
 
 function named(key: string, question: Question): string {
-  return `${flavourOf(question)}${key}`
+  // Long keys must not make the memory of it large.
+  const short = key.length > 256 ? createHash('sha256').update(key).digest('base64') : key
+  return `${flavourOf(question)}${short}`
 }

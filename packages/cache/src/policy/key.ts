@@ -77,6 +77,12 @@ export function keyOf(
   return `${rules.scheme ?? scheme}://${rules.host ?? authority}${path}${end}`
 }
 
+/** True when scheme, host and target say all there is to know. */
+export function isPlain(rules: KeyRules): boolean {
+  const { host, scheme, query, headers, cookies } = rules
+  return host === null && scheme === null && !filters(query) && headers.length + cookies.length === 0
+}
+
 function filters({ allow, deny, sort }: QueryRules): boolean {
   return sort || allow !== null || deny !== null
 }

@@ -133,7 +133,7 @@ export class QuestionReader {
       !this.#keyed.has(lower)
     )
       kind = OVERRIDE
-    if (this.#known.size < REMEMBERED) this.#known.set(name, kind)
+    if (this.#known.size < REMEMBERED && name.length <= 64) this.#known.set(name, kind)
     return kind
   }
 }

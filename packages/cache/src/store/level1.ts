@@ -31,6 +31,8 @@ export class Level1 {
   readonly #tags = new Map<string, Set<Entry>>()
   /** Eviction goes on where it stopped: a new iterator would pass all the holes again. */
   #cursor: Iterator<[string, Resource]> | null = null
+  /** Let go by quick-lru, but in use. */
+  #survivors: [string, Resource][] = []
   #bytes = 0
   #entries = 0
   /** Bytes of bodies that are still being read. */
@@ -41,7 +43,7 @@ export class Level1 {
     // quick-lru holds up to twice its size: a young and an old generation.
     this.#resources = new QuickLRU({
       maxSize: Math.max(1, Math.floor(bounds.maxEntries / 2)),
-      onEviction: (_key, resource) => this.#forget(resource),
+      onEviction: (key, resource) => this.#rotatedOut(key, resource),
     })
   }
 
@@ -56,6 +58,7 @@ export class Level1 {
   /** The newest entry that answers this request, whatever its age. */
   find(key: string, selector: string, request: HeaderList): Entry | undefined {
     const resource = this.#resources.get(key)
+    if (this.#survivors.length > 0) this.#revive()
     if (resource === undefined) return undefined
     const { variants } = resource
     // Newest first.
@@ -78,6 +81,7 @@ export class Level1 {
   put(entry: Entry): boolean {
     if (entry.size > this.#bounds.maxBytes) return false
     const found = this.#resources.get(entry.key)
+    this.#revive()
     const variants = found?.variants ?? []
     const at = variants.findIndex(other => sameRequests(other, entry))
     if (at !== -1 && variants[at]!.tick > entry.tick) return false
@@ -86,7 +90,9 @@ export class Level1 {
     variants.push(entry)
     this.#count(resource, entry, 1)
     if (variants.length > this.#bounds.maxVariants) this.#drop(resource, leastUsed(variants))
-    if (!found) this.#resources.set(entry.key, resource)
+    for (const variant of variants) detach(variant)
+    entry.alone = variants.length === 1
+    if (!found) this.#insert(entry.key, resource)
     this.#shrink(resource)
     return true
   }
@@ -97,6 +103,8 @@ export class Level1 {
     const at = resource?.variants.indexOf(old) ?? -1
     if (!resource || at === -1) return false
     resource.variants[at] = next
+    next.alone = old.alone
+    detach(old)
     this.#count(resource, old, -1)
     this.#count(resource, next, 1)
     return true
@@ -146,6 +154,7 @@ export class Level1 {
   }
 
   clear(): void {
+    for (const [, resource] of this.#resources) for (const entry of resource.variants) detach(entry)
     this.#resources.clear()
     this.#tags.clear()
     this.#cursor = null
@@ -170,7 +179,7 @@ export class Level1 {
       return true
     }
     for (const entry of resource.variants) entry.used = false
-    this.#resources.set(key, resource)
+    this.#insert(key, resource)
     if (resource !== newest || this.#entries > resource.variants.length) return true
     // Alone, and still too much: its variants go, the oldest first.
     if (resource.variants.length === 1) return false
@@ -192,13 +201,37 @@ export class Level1 {
     }
   }
 
+  #insert(key: string, resource: Resource): void {
+    this.#resources.set(key, resource)
+    this.#revive()
+  }
+
+  /** Puts back what was let go though in use. A look-up can have that effect, too. */
+  #revive(): void {
+    while (this.#survivors.length > 0) {
+      const [key, resource] = this.#survivors.pop()!
+      this.#resources.set(key, resource)
+    }
+  }
+
+  /** quick-lru lets a whole generation go. What was used without asking it stays, once. */
+  #rotatedOut(key: string, resource: Resource): void {
+    if (!resource.variants.some(entry => entry.used)) return this.#forget(resource)
+    for (const entry of resource.variants) entry.used = false
+    this.#survivors.push([key, resource])
+  }
+
   #drop(resource: Resource, at: number): void {
     const [entry] = resource.variants.splice(at, 1)
+    detach(entry!)
     this.#count(resource, entry!, -1)
   }
 
   #forget(resource: Resource): void {
-    for (const entry of resource.variants) this.#count(resource, entry, -1)
+    for (const entry of resource.variants) {
+      detach(entry)
+      this.#count(resource, entry, -1)
+    }
     resource.variants.length = 0
   }
 
@@ -214,6 +247,13 @@ export class Level1 {
       } else if (tagged?.delete(entry) && tagged.size === 0) this.#tags.delete(tag)
     }
   }
+}
+
+/** No shortcut leads to it any more. */
+function detach(entry: Entry): void {
+  entry.alone = false
+  if (entry.slot) entry.slot.entry = null
+  entry.slot = null
 }
 
 function sameRequests(a: Entry, b: Entry): boolean {

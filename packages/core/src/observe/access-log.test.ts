@@ -16,6 +16,9 @@ const OUTCOME: Outcome = {
   filter: null,
   reason: null,
   error: null,
+  upstream: null,
+  target: null,
+  attempts: 0,
   bytesReceived: 3,
   bytesSent: 5,
   duration: 1.23456,
@@ -39,6 +42,14 @@ const logged = (
   expect(lines).toHaveLength(1)
   return { line: JSON.parse(lines[0]!) as Line, text: lines[0]! }
 }
+
+test('what was forwarded has its upstream and target, and its attempts when there was more than one', () => {
+  const asked = { upstream: 'api', target: 'http://10.0.0.1:80' }
+  expect(logged({}, { ...asked, attempts: 1 }).line).toMatchObject(asked)
+  expect(logged({}, { ...asked, attempts: 1 }).line).not.toHaveProperty('attempts')
+  expect(logged({}, { ...asked, attempts: 3 }).line).toMatchObject({ ...asked, attempts: 3 })
+  for (const name of ['upstream', 'target', 'attempts']) expect(logged({}).line).not.toHaveProperty(name)
+})
 
 test('one line has what happened', () => {
   const head = {

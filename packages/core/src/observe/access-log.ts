@@ -114,6 +114,7 @@ function lineOf(
     requestId?: unknown
     trace?: { traceId?: unknown } | null
     waf?: { line?: unknown } | null
+    cache?: { status?: unknown; reason?: unknown } | null
   }
   if (typeof state.requestId === 'string' && state.requestId !== '') line.id = printable(state.requestId, 128)
   if (typeof state.trace?.traceId === 'string') line.trace = state.trace.traceId
@@ -131,6 +132,11 @@ function lineOf(
   if (outcome.upstream) line.upstream = outcome.upstream
   if (outcome.target) line.target = outcome.target
   if (outcome.attempts > 1) line.attempts = outcome.attempts
+  if (typeof state.cache?.status === 'string') {
+    line.cache = printable(state.cache.status, 32)
+    if (typeof state.cache.reason === 'string' && state.cache.reason !== '')
+      line.cacheReason = printable(state.cache.reason, 64)
+  }
   if (outcome.filter !== null) line.filter = outcome.filter
   if (outcome.reason !== null) line.reason = outcome.reason
   if (typeof state.waf?.line === 'string' && state.waf.line !== '')

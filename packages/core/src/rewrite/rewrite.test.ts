@@ -2,12 +2,15 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { ConfigError } from '../errors.ts'
 import { readTarget } from '../headers/target.ts'
+import type { Filter, ForwardHead } from '../pipeline/contract.ts'
+import { testContext } from '../testing/context.ts'
 import { editReplyHeaders, editRequestHeaders } from './edit-headers.ts'
 import { mapReference, type Surroundings } from './own-references.ts'
 import { compileTemplate, type PathTemplate, rewriteTarget } from './path-template.ts'
 import { rewriteCookies } from './rewrite-cookies.ts'
 import { rewriteLocation } from './rewrite-location.ts'
 import { addPrefix, rewritePath, stripPrefix } from './rewrite-path.ts'
+import { addQuery, removeQuery } from './rewrite-query.ts'
 import { type CookieChanges, changeCookie } from './set-cookie.ts'
 
 const compile = (from: string, to: string): PathTemplate => {
@@ -103,6 +106,51 @@ describe('a target', () => {
         const under = before.path === '/app' || before.path.startsWith('/app/')
         expect(path).toBe(under ? before.path.slice(4) || '/' : before.path)
       }),
+    )
+  })
+})
+
+describe('B058: the query', () => {
+  const through = (filter: Filter, target: string): string => {
+    const out = { target } as ForwardHead
+    filter.onForward!(testContext(), out)
+    return out.target
+  }
+  test.each([
+    ['/x', '/x?a=1&b'],
+    ['/x?', '/x?a=1&b'],
+    ['/x?x=1&x=2&y&z=%zz&c=b+c&d=%20&e=&&f', '/x?x=1&x=2&y&z=%zz&c=b+c&d=%20&e=&&f&a=1&b'],
+    ['/x?a=?b', '/x?a=?b&a=1&b'],
+    ['*', '*'],
+  ])('%s with more is %s', (target, made) => {
+    expect(through(addQuery('a=1&b'), target)).toBe(made)
+  })
+
+  test.each([
+    ['/x?token=1', '/x'],
+    ['/x?a=%20&token=1&b=+&&c', '/x?a=%20&b=+&&c'],
+    ['/x?%74oken=1&%54oken=2', '/x?%54oken=2'],
+    ['/x?to+ken&tok%65n&my%20name=1&my+name=2', '/x?to+ken'],
+    ['/x?tokens=1&atoken', '/x?tokens=1&atoken'],
+    ['/x?%zz=1&%ff=2', '/x?%zz=1&%ff=2'],
+    ['/x?', '/x?'],
+    ['/x', '/x'],
+  ])('%s without some is %s', (target, made) => {
+    expect(through(removeQuery('token', 'my name'), target)).toBe(made)
+  })
+
+  test('what is not taken out keeps its bytes and its order', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.stringMatching(/^[!$%'-;=?-~]{0,12}$/), { minLength: 1, maxLength: 6 }),
+        parameters => {
+          fc.pre(parameters.every(one => !/^token(?:=|$)|%/i.test(one)))
+          const target = `/x?${parameters.join('&')}`
+          expect(through(removeQuery('token'), target)).toBe(target)
+          const mixed = parameters.flatMap(one => [one, 'token=1'])
+          expect(through(removeQuery('token'), `/x?${mixed.join('&')}`)).toBe(target)
+        },
+      ),
     )
   })
 })
@@ -203,6 +251,11 @@ test.each([
   ['stripPrefix', () => stripPrefix('/:a')],
   ['addPrefix', () => addPrefix('/')],
   ['rewritePath', () => rewritePath('/:a', '/:b')],
+  ['addQuery', () => addQuery('')],
+  ['addQuery', () => addQuery('a b')],
+  ['addQuery', () => addQuery('a#b')],
+  ['removeQuery', () => removeQuery()],
+  ['removeQuery', () => removeQuery('')],
   ['rewriteLocation.upstream', () => rewriteLocation({ upstream: {} as never })],
   ['rewriteLocation.upstream', () => rewriteLocation({} as never)],
   ['rewriteLocation.prefix', () => rewriteLocation({ upstream: { pick() {} } as never, prefix: 'x' })],

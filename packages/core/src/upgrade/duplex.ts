@@ -4,6 +4,7 @@ import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { type FailureSource, ProxyError } from '../errors.ts'
 import type { Flow, Sink, Source } from '../pipeline/contract.ts'
+import type { FrameTracker } from './frames.ts'
 import { endsWhole } from './stream-end.ts'
 
 /** A socket, or a stream of HTTP/2, whose bytes are a tunnel's. */
@@ -22,6 +23,9 @@ export class DuplexEnd implements Source, Sink, Flow {
   active = false
   /** Who writes to it; resumed when there is room again. */
   feeder: Flow | null = null
+  /** Follow the frames that are read from it, and those that are written to it. */
+  reads: FrameTracker | null = null
+  writes: FrameTracker | null = null
   /** Called once, when nothing can pass any more. */
   onClose: (() => void) | null = null
   readonly #duplex: Duplex
@@ -53,6 +57,7 @@ export class DuplexEnd implements Source, Sink, Flow {
     duplex.on('data', (bytes: Buffer) => {
       this.received += bytes.length
       this.active = true
+      this.reads?.feed(bytes)
       if (!sink.write(bytes)) duplex.pause()
     })
     duplex.on('end', () => {
@@ -79,12 +84,16 @@ export class DuplexEnd implements Source, Sink, Flow {
   }
 
   write(bytes: Uint8Array): boolean {
+    // Behind a farewell the other side may not have heard of it yet.
+    if (this.#finished) return true
+    this.writes?.feed(bytes)
     this.sent += bytes.length
     this.active = true
     return this.#duplex.write(bytes)
   }
 
   end(): void {
+    if (this.#finished) return
     this.halfClosed = true
     this.#finished = true
     this.#duplex.end()

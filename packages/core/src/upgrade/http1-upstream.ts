@@ -2,7 +2,7 @@
 import { type ClientRequest, type IncomingMessage, request as sendRequest } from 'node:http'
 import type { Socket } from 'node:net'
 import { ProxyError } from '../errors.ts'
-import type { Call, OutgoingRequest, Receiver } from '../upstream/connector.ts'
+import type { Call, OutgoingRequest, Receiver, UpstreamTunnel } from '../upstream/connector.ts'
 import { upstreamFailure } from '../upstream/failures.ts'
 import { type TunnelClock, tunnelTo } from './tunnel.ts'
 import { acceptOf } from './websocket.ts'
@@ -69,6 +69,7 @@ class Upgrade implements Call {
   readonly #socket: Socket
   #timer: NodeJS.Timeout
   #message: IncomingMessage | null = null
+  #tunnel: UpstreamTunnel | null = null
   #over = false
   #sent = false
 
@@ -99,6 +100,7 @@ class Upgrade implements Call {
   }
 
   destroy(): void {
+    if (this.#tunnel) return this.#tunnel.leave()
     this.#fail(new ProxyError({ source: 'proxy', phase: 'tunnel', code: 'draining' }))
     this.#socket.destroy()
   }
@@ -147,7 +149,8 @@ class Upgrade implements Call {
     }
     this.#settle()
     if (first.length > 0) socket.unshift(first)
-    this.#receiver.onTunnel(message.rawHeaders, tunnelTo(socket, upgrade!, this.#options.clock))
+    this.#tunnel = tunnelTo(socket, upgrade!, this.#options.clock)
+    this.#receiver.onTunnel(message.rawHeaders, this.#tunnel)
   }
 
   /** Any other answer is an answer: it is passed on, and the connection ends with it. */

@@ -13,12 +13,9 @@ export function refuseHandshake(request: RequestHead): Reply | null {
   const { headers } = request
   const versions = headers.all('sec-websocket-version')
   // RFC 6455, 4.4: tell the versions that are spoken.
-  if (versions.length !== 1 || versions[0] !== '13')
-    return refuse(426, 'websocket-version', {
-      'Sec-WebSocket-Version': '13',
-      Upgrade: 'websocket',
-      Connection: 'Upgrade',
-    })
+  if (versions.length !== 1 || versions[0] !== '13') {
+    return refuse(400, 'websocket-version', { 'Sec-WebSocket-Version': '13' })
+  }
   if (request.version === '2.0') return null
   const keys = headers.all('sec-websocket-key')
   return keys.length === 1 && KEY.test(keys[0]!) ? null : refuse(400, 'websocket-key')

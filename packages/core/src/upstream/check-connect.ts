@@ -1,4 +1,5 @@
 /** Checks what options say of connections, and fills in the defaults. */
+import { createSecureContext } from 'node:tls'
 import { milliseconds, readOptions, something, type Table, text } from '../config/check.ts'
 import type { ConfigFault } from '../errors.ts'
 import type { TlsOptions, UpstreamOptions } from './options.ts'
@@ -85,6 +86,19 @@ function checkTls(given: TlsOptions | undefined, place: string, faults: ConfigFa
     const missing = given?.cert === undefined ? 'cert' : 'key'
     const fix = 'A client certificate needs both cert and key.'
     faults.push({ place: `${place}.${missing}`, problem: 'it is missing', fix })
+  } else if (tls.cert !== undefined && tls.key !== undefined && !fits(tls)) {
+    const problem = 'it does not fit the key, or the passphrase of the key is wrong'
+    faults.push({ place: `${place}.cert`, problem, fix: 'Pass the certificate of this key.' })
   }
   return tls
+}
+
+/** Tried as at the first connection, which would be too late to tell. */
+function fits({ cert, key, passphrase }: TlsOptions): boolean {
+  try {
+    createSecureContext({ cert, key, passphrase })
+    return true
+  } catch {
+    return false
+  }
 }

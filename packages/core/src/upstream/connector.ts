@@ -34,6 +34,8 @@ export interface Receiver {
 export interface UpstreamTunnel extends Tunnel {
   /** `listener` is called once; at once when it is gone already. */
   onClose(listener: () => void): void
+  /** Ends it because its target is leaving: a WebSocket is told so, and cut if it doesn't end in time. */
+  leave(): void
 }
 
 /** A request on its way. */

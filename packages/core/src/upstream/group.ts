@@ -20,6 +20,7 @@ import type { Affinity } from './sticky.ts'
 import type { Target } from './target.ts'
 import { readTarget, type TargetOptions, type TargetSpec } from './target-url.ts'
 import type { Upstream } from './upstream.ts'
+import { warn } from './warn.ts'
 
 /** Targets of a group at most, as they are written. */
 export const MOST_TARGETS = 1024
@@ -307,7 +308,7 @@ export class Group implements Upstream {
     try {
       this.#settings.onChange?.(event)
     } catch (cause) {
-      process.emitWarning(cause instanceof Error ? cause : String(cause), 'PosternUpstreamWarning')
+      warn('a listener of onChange throws', cause)
     }
   }
 }

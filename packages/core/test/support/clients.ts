@@ -27,7 +27,7 @@ export function exchangeBytes(
     const socket = connect(port, '127.0.0.1')
     let text = ''
     let reset = false
-    let timer = setTimeout(() => finish(false), 5000)
+    let timer = setTimeout(() => finish(false), 15_000)
     const finish = (closed: boolean): void => {
       clearTimeout(timer)
       socket.destroy()

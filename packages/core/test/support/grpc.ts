@@ -2,6 +2,8 @@
 import {
   type ChannelCredentials,
   Client,
+  type ClientDuplexStream,
+  type ClientReadableStream,
   credentials,
   Metadata,
   Server,
@@ -136,7 +138,7 @@ export class EchoClient extends Client {
     })
   }
 
-  download(count: number): ReturnType<Client['makeServerStreamRequest']> {
+  download(count: number): ClientReadableStream<Buffer> {
     return this.makeServerStreamRequest('/test.Echo/download', same, same, Buffer.from(String(count)))
   }
 
@@ -150,7 +152,7 @@ export class EchoClient extends Client {
     })
   }
 
-  chat(): ReturnType<Client['makeBidiStreamRequest']> {
+  chat(): ClientDuplexStream<Buffer, Buffer> {
     return this.makeBidiStreamRequest('/test.Echo/chat', same, same)
   }
 }

@@ -43,7 +43,8 @@ export class Trail implements Place {
     for (let i = 0; i < this.depth && text.length < MOST; i++) {
       const step = this.steps[i]!
       if (typeof step === 'number') text += `[${step}]`
-      else if (step[0] === '@' || step[0] === '#') text += step
+      // Names of XML cannot begin so: the mark is the reader's own. Those of JSON can, and stand in quotes.
+      else if (this.section === 'xml' && (step[0] === '@' || step[0] === '#')) text += legible(step)
       else text += isPlain(step) ? `.${step}` : `["${legible(step)}"]`
     }
     if (this.suffix !== '') text += legible(this.suffix)

@@ -107,11 +107,14 @@ export function inspector(set: RuleSet, threshold: number): Inspector {
 
   function found(rule: Rule, bytes: Uint8Array, start: number, length: number): void {
     marks[rule.index] = placeNumber
+    // Most rules for certain places are for one part of the request: no need to write the place out.
+    if (rule.section !== null && rule.section !== place.section) return
     written ??= place.toString()
     const where = written
     if (rule.places !== null && !rule.places.some(part => isAt(where, part))) return
     if (isExcepted?.(rule.id, rule.category, where)) return
     findings ??= []
+    spoke = true
     score.add(rule.score)
     if (findings.length >= MOST_FINDINGS) return
     findings.push({

@@ -5,7 +5,7 @@ import { checkPattern, MOST_PATTERNS } from '../patterns/check.ts'
 import { patterns as own } from '../patterns/index.ts'
 import type { Pattern, Profile } from '../patterns/pattern.ts'
 import { DEFAULT_THRESHOLD } from '../score/score.ts'
-import { compileRules } from './compile.ts'
+import { compileRules, type RuleSet } from './compile.ts'
 import { inspector } from './inspector.ts'
 import { CATEGORIES, type Category, type Engine } from './types.ts'
 
@@ -78,7 +78,9 @@ export function signatures(options: SignatureOptions = {}): Engine {
 
   const off = new Set<string>(disable)
   const active = all.filter(pattern => !off.has(pattern.id) && !off.has(pattern.category))
-  const inspect = inspector(compileRules(active, profile), threshold)
+  const rules =
+    active.length === own.length && added.length === 0 ? ownRules(profile) : compileRules(active, profile)
+  const inspect = inspector(rules, threshold)
   return Object.freeze<Engine>({
     name: `signatures:${profile}`,
     inspect(request, excepted = null) {
@@ -86,4 +88,15 @@ export function signatures(options: SignatureOptions = {}): Engine {
       return inspect.finish(read(request, inspect.emit))
     },
   })
+}
+
+/** Our own patterns are compiled once a profile, however many engines a program makes. */
+const compiled = new Map<Profile, RuleSet>()
+
+function ownRules(profile: Profile): RuleSet {
+  const known = compiled.get(profile)
+  if (known !== undefined) return known
+  const rules = compileRules(own, profile)
+  compiled.set(profile, rules)
+  return rules
 }

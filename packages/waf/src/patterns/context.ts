@@ -1,5 +1,5 @@
 /** Surroundings that several patterns share: how a value is broken out of, and what an operand of SQL looks like. */
-import { any, border, edge, gap, maybe, not, odd, run, space, type Token, within } from './tokens.ts'
+import { any, border, edge, gap, maybe, not, odd, quote, run, space, type Token, within } from './tokens.ts'
 
 const WHITE = ' \t\n\r\v\f'
 
@@ -111,5 +111,22 @@ export const scriptValue: Token = [
   ),
 ]
 
+/** What every course of HTML shows: a control that calls a function of its own page by name. */
+const lesson: Token = [
+  any('click', 'change', 'submit', 'input', 'keyup', 'keydown'),
+  space,
+  '=',
+  space,
+  quote,
+  maybe('return '),
+  not(...SINKS),
+  run('a-z0-9_', 1, 40),
+  '(',
+  run('a-z0-9_, ', 0, 40),
+  ')',
+  maybe(';'),
+  quote,
+]
+
 /** Name and `=` of an event handler, behind `on`. */
-export const handlerName: Token = [run('a-z', 3, 30), edge, run(`${WHITE}/`, 0, 8), '=']
+export const handlerName: Token = [not(lesson), run('a-z', 3, 30), edge, run(`${WHITE}/`, 0, 8), '=']

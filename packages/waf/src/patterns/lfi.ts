@@ -148,8 +148,8 @@ export const lfi: readonly Pattern[] = [
       any(
         [border, run(`^ \t\n`, 0, 64)],
         [run('^ \t\n', 64, 64)],
-        [any(';', '|', '&', '`', '(', quote, '=', '<'), run('^\n;|', 0, 60)],
-        [any('cat', 'head', 'tail', 'less', 'more', 'nl', 'file'), run(' \t-a-z0-9', 1, 12)],
+        [any(';', '|', '&', '`', '(', quote, '=', '<'), run(' ', 0, 2)],
+        [any('cat', 'head', 'tail', 'nl'), run(' \t', 1, 4), maybe('-', run('a-z0-9', 1, 8), run(' ', 1, 4))],
       ),
     ],
     match: [

@@ -37,7 +37,7 @@ export interface Machine {
 const UNKNOWN = -2
 const STOP = -1
 
-export function machine({ code, pool, sets, memos }: Program): Machine {
+export function machine({ code, pool, sets, tables, memos }: Program): Machine {
   let text = 0
   // Of each search: its text, the places from `low` to `high` where nothing fits and nothing stops, and what is at the end.
   const texts = new Float64Array(memos).fill(-1)
@@ -80,12 +80,11 @@ export function machine({ code, pool, sets, memos }: Program): Machine {
           pc += 1
           break
         case ANY: {
-          const byte = at < length ? bytes[at]! : BORDER
-          const end = pc + 3 + 2 * code[pc + 2]!
+          const list = tables[code[pc + 2]! + (at < length ? bytes[at]! : BORDER)]!
+          if (list === 0) return -1
+          const end = list + code[list]!
           let taken = -1
-          for (let i = pc + 3; i < end && taken < 0; i += 2) {
-            if (sets[code[i]! + byte] === 1) taken = after(code[i + 1]!, bytes, at, length)
-          }
+          for (let i = list + 1; i <= end && taken < 0; i += 1) taken = after(code[i]!, bytes, at, length)
           if (taken < 0) return -1
           at = taken
           pc = code[pc + 1]!
@@ -153,12 +152,11 @@ export function machine({ code, pool, sets, memos }: Program): Machine {
           pc += 2
           break
         case ANY: {
-          const byte = at > 0 ? bytes[at - 1]! : BORDER
-          const end = pc + 3 + 2 * code[pc + 2]!
+          const list = tables[code[pc + 2]! + (at > 0 ? bytes[at - 1]! : BORDER)]!
+          if (list === 0) return -1
+          const end = list + code[list]!
           let taken = -1
-          for (let i = pc + 3; i < end && taken < 0; i += 2) {
-            if (sets[code[i]! + byte] === 1) taken = before(code[i + 1]!, bytes, at, length)
-          }
+          for (let i = list + 1; i <= end && taken < 0; i += 1) taken = before(code[i]!, bytes, at, length)
           if (taken < 0) return -1
           at = taken
           pc = code[pc + 1]!

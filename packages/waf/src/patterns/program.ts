@@ -1,6 +1,6 @@
 /** Tokens become a program for the machine in machine.ts: numbers in one array, so that nothing is looked up while it runs. */
 import { foldCase, setOf } from './bytes.ts'
-import { firstAfter, firstBefore, SET_SIZE } from './first.ts'
+import { type FirstBytes, firstAfter, firstBefore, SET_SIZE } from './first.ts'
 import { isSequence, type Token } from './tokens.ts'
 
 /** Operations; the numbers behind each are its operands. A body ends with END. */
@@ -13,7 +13,7 @@ export const EDGE = 3
 export const BORDER_HERE = 4
 /** ODD reach */
 export const ODD = 5
-/** ANY next count, then for each: set of first bytes, body. */
+/** ANY next table: for each first byte, and the border, the place of a list of bodies that may begin so, their number first. */
 export const ANY = 6
 /** MAYBE next, body */
 export const MAYBE = 7
@@ -29,6 +29,8 @@ export interface Program {
   readonly pool: Uint8Array
   /** Sets of bytes, {@link SET_SIZE} entries each: 1 for a byte, or at the end for the border. */
   readonly sets: Uint8Array
+  /** Tables of {@link ANY}, {@link SET_SIZE} entries each. 0: no body may begin so. */
+  readonly tables: Int32Array
   /** How many searches it has. */
   readonly memos: number
 }
@@ -41,6 +43,7 @@ export class Assembler {
   readonly #pool: number[] = []
   readonly #sets: Uint8Array[] = []
   readonly #offsets = new Map<string, number>()
+  readonly #tables: Int32Array[] = []
   readonly #sequences = new Map<string, number>()
   #memos = 0
 
@@ -86,6 +89,7 @@ export class Assembler {
       code: Int32Array.from(this.#code),
       pool: Uint8Array.from(this.#pool),
       sets,
+      tables: Int32Array.from(this.#tables.flatMap(table => [...table])),
       memos: this.#memos,
     }
   }
@@ -127,7 +131,7 @@ export class Assembler {
           WITHIN,
           token.bytes,
           this.set(setOf(token.stop)),
-          this.#first(token.of, direction),
+          this.set(firstOf(token.of, direction)),
           this.#memos,
         ]
         this.#memos += 1
@@ -135,6 +139,8 @@ export class Assembler {
       }
       case 'any':
         return this.#any(token.of, direction)
+      default:
+        throw new RangeError(`'${String((token as { op?: unknown }).op)}' is no token`)
     }
   }
 
@@ -150,16 +156,27 @@ export class Assembler {
   #any(tokens: readonly Token[], direction: Direction): void {
     const code = this.#code
     const next = code.push(ANY, 0) - 1
-    code.push(tokens.length)
-    const table = code.length
-    for (const token of tokens) code.push(this.#first(token, direction), 0)
-    tokens.forEach((token, i) => {
-      code[table + 2 * i + 1] = this.#body([token], direction)
-    })
+    code.push(this.#tables.length * SET_SIZE)
+    const table = new Int32Array(SET_SIZE)
+    this.#tables.push(table)
+    const firsts = tokens.map(token => firstOf(token, direction))
+    const bodies = tokens.map(token => this.#body([token], direction))
+    const lists = new Map<string, number>()
+    for (let byte = 0; byte < SET_SIZE; byte += 1) {
+      const fitting = bodies.filter((_, i) => firsts[i]![byte] === 1)
+      if (fitting.length === 0) continue
+      const key = fitting.join()
+      let list = lists.get(key)
+      if (list === undefined) {
+        list = code.push(fitting.length, ...fitting) - fitting.length - 1
+        lists.set(key, list)
+      }
+      table[byte] = list
+    }
     code[next] = code.length
   }
+}
 
-  #first(token: Token, direction: Direction): number {
-    return this.set(direction === 1 ? firstAfter([token]) : firstBefore([token]))
-  }
+function firstOf(token: Token, direction: Direction): FirstBytes {
+  return direction === 1 ? firstAfter([token]) : firstBefore([token])
 }

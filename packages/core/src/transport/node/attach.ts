@@ -45,7 +45,7 @@ export interface Attached {
   /**
    * Stops accepting, finishes what runs within `timeout` ms (default: the option), then closes the rest.
    * HTTP/1.1 answers carry `Connection: close`, HTTP/2 sessions get GOAWAY; connections that stay silent for a second are
-   * closed; tunnels live until the limit. Resolves when the last connection is gone. Only the first call's `timeout` counts; one that no timer can hold
+   * closed; tunnels live until the limit, and WebSockets are told then (1001). Resolves when the last connection is gone. Only the first call's `timeout` counts; one that no timer can hold
    * (`Infinity`) is about 25 days.
    * @throws ConfigError for a timeout that is negative or no number.
    */
@@ -90,7 +90,12 @@ export function attach(server: Server, app: App, options: AttachOptions = {}): A
   }
   if (faults.length > 0) throw new ConfigError(faults)
 
-  const state = { app, draining: false, stalls: patience > 0 ? new Deadlines(patience) : null, tunnels: 0 }
+  const state: Serving & { draining: boolean } = {
+    app,
+    draining: false,
+    stalls: patience > 0 ? new Deadlines(patience) : null,
+    tunnels: new Set(),
+  }
   const connections = new Connections()
   connections.watch(server, idle)
   tune(server)
@@ -103,12 +108,12 @@ export function attach(server: Server, app: App, options: AttachOptions = {}): A
       return state.draining
     },
     get tunnels() {
-      return state.tunnels
+      return state.tunnels.size
     },
     drain(timeout = limit) {
       const most = drainLimit(timeout)
       state.draining = true
-      drained ??= drainServer(server, connections, most)
+      drained ??= drainServer(server, connections, most, state.tunnels)
       return drained
     },
   }

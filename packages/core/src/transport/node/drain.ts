@@ -2,6 +2,9 @@
 import { Server as HttpServer } from 'node:http'
 import type { ServerHttp2Session } from 'node:http2'
 import type { Server, Socket } from 'node:net'
+import { ProxyError } from '../../errors.ts'
+import type { Flow } from '../../pipeline/contract.ts'
+import { FAREWELL } from '../../upgrade/tunnel.ts'
 import { isBusy } from './connection1.ts'
 import { hasStreams } from './http2.ts'
 import { lingerOnClose } from './linger.ts'
@@ -113,9 +116,21 @@ export class Connections {
 }
 
 /** Closes `server`; resolves when its last connection is gone, at the latest shortly after `limit` ms. */
-export function drainServer(server: Server, connections: Connections, limit: number): Promise<void> {
+export function drainServer(
+  server: Server,
+  connections: Connections,
+  limit: number,
+  tunnels: ReadonlySet<Flow>,
+): Promise<void> {
   return new Promise(resolve => {
-    const last = setTimeout(() => connections.closeAll(), limit)
+    let last = setTimeout(() => {
+      if (tunnels.size === 0 || limit === 0) return connections.closeAll()
+      // WebSockets are told, and get a moment to answer.
+      last = setTimeout(() => connections.closeAll(), FAREWELL)
+      for (const tunnel of tunnels) {
+        tunnel.cancel(new ProxyError({ source: 'proxy', phase: 'tunnel', code: 'draining' }))
+      }
+    }, limit)
     const looks = new Map<Socket | ServerHttp2Session, number>()
     const sweep = setInterval(() => connections.sweep(looks), GOAWAY_PAUSE)
     withoutReset(server, () =>

@@ -44,7 +44,7 @@ export function toHandler(app: App, given: HandlerOptions = {}): NodeHandler {
   if (faults.length > 0) throw new ConfigError(faults)
   const timeout = options.sendTimeout ?? 60_000
   const stalls = timeout > 0 ? new Deadlines(timeout) : null
-  const serving: Serving = { app, draining: false, stalls, tunnels: 0 }
+  const serving: Serving = { app, draining: false, stalls, tunnels: new Set() }
   return function posternHandler(req, res) {
     const extras = { target: targetOf(req, options.target), ...bodyOf(req, options.body) }
     if ('stream' in req) {

@@ -8,6 +8,7 @@ import { Http2Link } from './link2.ts'
 import { RequestBody } from './request-body.ts'
 import { openExchange, type Serving } from './serving.ts'
 import { StreamSet } from './stream-set.ts'
+import { noNewTunnels } from './upgrade1.ts'
 import { ConnectLink } from './upgrade2.ts'
 
 const SESSION = Symbol('session')
@@ -61,7 +62,8 @@ export function serveHttp2(
   const fault = links.isTooLarge(raw) ? headTooLarge() : judged.fault
   if (head.upgrade !== null) {
     const connect = new ConnectLink(serving, stream, links)
-    connect.begin(openExchange(serving.app, head, null, connect, extras.fault ?? fault))
+    const refusal = extras.fault ?? fault ?? noNewTunnels(serving)
+    connect.begin(openExchange(serving.app, head, null, connect, refusal))
     return
   }
   const given = extras.given ?? null

@@ -3,6 +3,7 @@ import type { ProxyError } from '../../errors.ts'
 import type {
   App,
   ClientLink,
+  Flow,
   OpenExchange,
   Outcome,
   Reply,
@@ -19,7 +20,7 @@ export interface Serving {
   /** Ends answers that their clients do not take; `null` for no limit. */
   readonly stalls: Deadlines | null
   /** Tunnels that are open. */
-  tunnels: number
+  readonly tunnels: Set<Flow>
 }
 
 /** Opens an exchange. An app whose filters cannot even make their state answers 500; no filter is there to log it. */

@@ -29,7 +29,7 @@ export type NodeUpgradeHandler = (req: IncomingMessage, socket: unknown, first: 
  * @example server.on('upgrade', toUpgradeHandler(app))
  */
 export function toUpgradeHandler(app: App): NodeUpgradeHandler {
-  const serving: Serving = { app, draining: false, stalls: null, tunnels: 0 }
+  const serving: Serving = { app, draining: false, stalls: null, tunnels: new Set() }
   return function posternUpgrade(req, socket, first) {
     serveUpgrade(serving, req, socket as Socket, first)
   }

@@ -95,7 +95,7 @@ class UpgradeLink implements ClientLink, Link1 {
       app.trusts,
     )
     // A host's own listener may bring what keepPlain() holds back: its body could not be read any more.
-    const fault = judged.fault ?? (mayUpgrade(req) ? null : noTunnel())
+    const fault = judged.fault ?? (mayUpgrade(req) ? noNewTunnels(this.#serving) : noTunnel())
     this.#connection.add(this)
     this.#exchange = openExchange(app, judged.head, null, this, fault)
     if (socket.destroyed) return this.closed()
@@ -129,7 +129,7 @@ class UpgradeLink implements ClientLink, Link1 {
       this.#exchange.abort(error)
       this.#exchange.done(error.status, 0, error)
     } else {
-      this.#serving.tunnels--
+      this.#serving.tunnels.delete(near.feeder!)
       this.#exchange.done(101, near.sent, near.error)
     }
     this.#connection.remove(this)
@@ -153,11 +153,11 @@ class UpgradeLink implements ClientLink, Link1 {
     const socket = this.#release()
     const near = new DuplexEnd(socket, 'client')
     this.#near = near
-    this.#serving.tunnels++
     socket.setKeepAlive(true, KEEP_ALIVE)
     this.#writeHead(101, fields)
     // 'close' of the connection ends the exchange: it comes after that of the tunnel.
     near.feeder = tunnel.splice(near, near)
+    this.#serving.tunnels.add(near.feeder)
   }
 
   /** Any other answer: an exchange of plain HTTP, the last one of its connection. */
@@ -223,6 +223,11 @@ export function answered(exchange: OpenExchange, reply: () => Reply): OpenExchan
     done: (status, bytesSent, error) => exchange.done(status, bytesSent, error),
     outcome: exchange.outcome,
   }
+}
+
+/** A server that ends opens no tunnel: it would live for the rest of the drain alone. */
+export function noNewTunnels(serving: Serving): ProxyError | null {
+  return serving.draining ? new ProxyError({ source: 'proxy', phase: 'head', code: 'draining' }) : null
 }
 
 function noTunnel(): ProxyError {

@@ -64,7 +64,7 @@ export class ConnectLink implements ClientLink {
     this.#links.delete(this)
     const near = this.#near
     if (near) {
-      this.#serving.tunnels--
+      this.#serving.tunnels.delete(near.feeder!)
       this.#exchange.done(200, near.sent, near.error)
       return
     }
@@ -104,8 +104,8 @@ export class ConnectLink implements ClientLink {
     }
     const near = new DuplexEnd(stream, 'client')
     this.#near = near
-    this.#serving.tunnels++
     near.feeder = tunnel.splice(near, near)
+    this.#serving.tunnels.add(near.feeder)
   }
 
   #answer(reply: () => Reply): void {

@@ -6,25 +6,25 @@
  *   3. head, body and trailers of the answer are told to the receiver
  *   4. the stream ends: with END_STREAM, or the answer is not whole
  *
- * A request of which nothing was processed, and whose body nobody has touched, goes back to the queue once.
+ * A request of which nothing was processed goes back to the queue, if its body can be had again.
  */
 import { type ClientHttp2Stream, constants } from 'node:http2'
 import { ProxyError } from '../../errors.ts'
-import type { HeaderList } from '../../headers/list.ts'
-import type { Flow, Sink } from '../../pipeline/contract.ts'
 import { type Deadline, type Deadlines, noDeadline } from '../../proxy/deadlines.ts'
 import { endsWhole } from '../../upgrade/stream-end.ts'
 import { type TunnelClock, tunnelTo } from '../../upgrade/tunnel.ts'
-import type { Call, OutgoingRequest, Receiver } from '../connector.ts'
+import type { Call, OutgoingRequest, Receiver, UpstreamTunnel } from '../connector.ts'
 import { upstreamFailure } from '../failures.ts'
-import { receivedFields, requestFields, trailerFields } from './fields.ts'
+import { receivedFields, requestFields } from './fields.ts'
 import type { Session } from './session.ts'
+import { Upload, type UploadOwner } from './upload.ts'
 
 const { NGHTTP2_CANCEL, NGHTTP2_FLAG_END_STREAM, NGHTTP2_NO_ERROR, NGHTTP2_REFUSED_STREAM } = constants
 const { NGHTTP2_PROTOCOL_ERROR } = constants
 
-/** Times that a request which was not processed is sent again (RFC 9113, 8.7: not more than once). */
+/** Times that a refused request is sent again, and one whose session ended before it was processed (RFC 9113, 8.7). */
 const RESENDS = 1
+const RESENDS_AFTER_GOAWAY = 3
 /** How long a body waits for `100 Continue`, in ms; after that it goes unasked (RFC 9110, 10.1.1). */
 const CONTINUE_WAIT = 1000
 
@@ -39,12 +39,14 @@ export interface CallOwner {
   readonly clock: TunnelClock
   /** The call is over; its place is free. */
   onOver(call: Http2Call): void
+  /** The call has become a tunnel. */
+  onTunnel(tunnel: UpstreamTunnel): void
   /** The call was not processed and may be sent again. */
   onUnsent(call: Http2Call): void
 }
 
 /** A request on its way over HTTP/2. */
-export class Http2Call implements Call, Sink, Deadline {
+export class Http2Call implements Call, UploadOwner, Deadline {
   readonly deadline: Deadline['deadline'] = noDeadline()
   readonly request: OutgoingRequest
   readonly receiver: Receiver
@@ -58,11 +60,7 @@ export class Http2Call implements Call, Sink, Deadline {
   #clock: Deadlines | null = null
   #sends = 0
   #cause: unknown = null
-  // The request's body
-  #flow: Flow | null = null
-  #begun = false
-  #sent = false
-  #trailers: HeaderList | undefined
+  readonly #upload: Upload | null
   #continue: NodeJS.Timeout | null = null
   // The answer
   #headed = false
@@ -75,11 +73,7 @@ export class Http2Call implements Call, Sink, Deadline {
     this.request = request
     this.receiver = receiver
     this.#owner = owner
-  }
-
-  /** True while nothing of the body was taken. */
-  get fresh(): boolean {
-    return !this.#begun
+    this.#upload = request.body === null ? null : new Upload(request.body, this)
   }
 
   // 2
@@ -111,12 +105,11 @@ export class Http2Call implements Call, Sink, Deadline {
       this.#cause = cause
     })
     stream.on('close', () => this.#onClose(session, stream))
-    if (body === null) {
-      this.#sent = true
-      this.#arm(this.#owner.head)
-    } else if (this.#waitsForContinue()) {
+    const upload = this.#upload
+    if (upload === null) this.#arm(this.#owner.head)
+    else if (!upload.begun && this.#waitsForContinue()) {
       this.#continue = setTimeout(() => this.#startBody(), CONTINUE_WAIT)
-    } else this.#startBody()
+    } else upload.into(stream)
   }
 
   /** Somebody else carries it on. */
@@ -136,7 +129,7 @@ export class Http2Call implements Call, Sink, Deadline {
     if (this.#elsewhere) return this.#elsewhere.cancel(error)
     if (this.over) return
     this.#settle()
-    this.#flow?.cancel(error)
+    this.#upload?.cancel(error)
     reset(this.#stream)
   }
 
@@ -144,64 +137,42 @@ export class Http2Call implements Call, Sink, Deadline {
   fail(error: ProxyError): void {
     if (this.over) return
     this.#settle()
-    this.#flow?.cancel(error)
+    this.#upload?.cancel(error)
     reset(this.#stream)
     this.receiver.onError(error)
   }
 
   onDeadline(): void {
     const code = this.#clock === this.#owner.head ? 'head-timeout' : 'idle-timeout'
-    const phase = this.#headed ? 'reply-body' : this.#sent ? 'reply-head' : 'request-body'
+    const sent = this.#upload === null || this.#upload.sent
+    const phase = this.#headed ? 'reply-body' : sent ? 'reply-head' : 'request-body'
     // Perhaps it is not this one stream that is dead.
     this.#session?.ping()
     this.fail(new ProxyError({ source: 'upstream', phase, code }))
   }
 
-  // The request's body: this is its sink.
+  // Of the upload
 
-  write(bytes: Uint8Array): boolean {
-    const stream = this.#stream!
-    if (this.over || stream.closed) return false
-    if (stream.write(bytes)) return true
-    if (!this.#headed) this.#arm(this.#owner.idle)
-    return false
+  onBlocked(blocked: boolean): void {
+    if (this.#headed) return
+    if (blocked) this.#arm(this.#owner.idle)
+    else this.#disarm()
   }
 
-  end(trailers?: HeaderList): void {
-    if (this.over) return
-    this.#sent = true
-    this.#trailers = trailers
+  onSent(): void {
     if (!this.#headed) this.#arm(this.#owner.head)
-    this.#stream!.end()
   }
 
   #startBody(): void {
     if (this.#continue) clearTimeout(this.#continue)
     this.#continue = null
-    if (this.over || this.#begun) return
-    this.#begun = true
-    const stream = this.#stream!
-    stream.on('drain', () => {
-      if (!this.#headed) this.#disarm()
-      if (!this.#sent && !this.over) this.#flow?.resume()
-    })
-    stream.on('wantTrailers', () => this.#sendTrailers(stream))
-    this.#flow = this.request.body!.start(this)
-    if (this.over) this.#flow.cancel(unwanted())
+    if (!this.over && this.#stream) this.#upload!.into(this.#stream)
   }
 
   #waitsForContinue(): boolean {
     const { headers } = this.request
     for (let i = 0; i < headers.length; i += 2) if (headers[i] === 'Expect') return true
     return false
-  }
-
-  #sendTrailers(stream: ClientHttp2Stream): void {
-    try {
-      stream.sendTrailers(this.#trailers ? trailerFields(this.#trailers.raw) : {})
-    } catch (cause) {
-      this.fail(new ProxyError({ source: 'client', phase: 'request-body', code: 'bad-request', cause }))
-    }
   }
 
   // 3
@@ -218,6 +189,7 @@ export class Http2Call implements Call, Sink, Deadline {
     const status = Number(raw[1])
     const fields = receivedFields(raw)
     this.#headed = true
+    this.#upload?.taken()
     if (this.#session) this.#session.proven = true
     if (this.#continue) clearTimeout(this.#continue)
     this.#continue = null
@@ -225,6 +197,7 @@ export class Http2Call implements Call, Sink, Deadline {
       this.#disarm()
       this.over = true
       const tunnel = tunnelTo(stream, this.request.upgrade, this.#owner.clock)
+      this.#owner.onTunnel(tunnel)
       tunnel.onClose(() => this.#owner.onOver(this))
       this.receiver.onTunnel?.(fields, tunnel)
       return
@@ -266,9 +239,9 @@ export class Http2Call implements Call, Sink, Deadline {
     const byLength = this.#left === 0 && stream.rstCode === NGHTTP2_NO_ERROR
     if (!this.#whole() && !byLength) return
     this.#settle()
-    if (!this.#sent) {
+    if (this.#upload !== null && !this.#upload.sent) {
       // An early answer: whole, and the rest of the upload is not wanted (RFC 9113, 8.1).
-      this.#flow?.cancel(unwanted())
+      this.#upload.cancel()
       stream.close(NGHTTP2_NO_ERROR)
     } else if (this.request.upgrade !== undefined) stream.end()
     this.receiver.onEnd(this.#received)
@@ -280,10 +253,11 @@ export class Http2Call implements Call, Sink, Deadline {
     const { rstCode, id } = stream
     const unprocessed =
       !this.#headed && (rstCode === NGHTTP2_REFUSED_STREAM || id === undefined || id > session.lastStreamId)
-    if (unprocessed && !this.#begun && this.#sends <= RESENDS) return this.#again()
+    const most = session.state === 'open' ? RESENDS : RESENDS_AFTER_GOAWAY
+    if (unprocessed && this.#sends <= most && this.#upload?.repeatable !== false) return this.#again()
     this.#settle()
     const error = this.#failure(session, rstCode, unprocessed)
-    this.#flow?.cancel(error)
+    this.#upload?.cancel(error)
     this.receiver.onError(error)
   }
 
@@ -318,7 +292,7 @@ export class Http2Call implements Call, Sink, Deadline {
       return
     }
     session.leave()
-    if (this.#sends++ <= RESENDS) this.#again()
+    if (this.#sends++ <= RESENDS_AFTER_GOAWAY) this.#again()
     else queueMicrotask(() => this.fail(upstreamFailure(cause, false, 'connect')))
   }
 
@@ -328,7 +302,7 @@ export class Http2Call implements Call, Sink, Deadline {
     this.#continue = null
     this.#stream = null
     this.#session = null
-    this.#sent = false
+    this.#upload?.leave()
     this.#owner.onUnsent(this)
   }
 
@@ -371,8 +345,4 @@ function isGone(cause: unknown): boolean {
 function lengthOf(fields: readonly string[]): number {
   for (let i = 0; i < fields.length; i += 2) if (fields[i] === 'content-length') return Number(fields[i + 1])
   return -1
-}
-
-function unwanted(): ProxyError {
-  return new ProxyError({ source: 'upstream', phase: 'request-body', code: 'upstream-reset' })
 }

@@ -1,8 +1,8 @@
 /** HTTP/2 to a target: a few sessions with many streams each, a bounded queue in front of them. */
 import { ProxyError } from '../../errors.ts'
 import { Deadlines } from '../../proxy/deadlines.ts'
-import { TunnelClock } from '../../upgrade/tunnel.ts'
-import type { Call, Connector, OutgoingRequest, Receiver } from '../connector.ts'
+import { FAREWELL, TunnelClock } from '../../upgrade/tunnel.ts'
+import type { Call, Connector, OutgoingRequest, Receiver, UpstreamTunnel } from '../connector.ts'
 import { type CallOwner, Http2Call } from './call.ts'
 import type { Http2Options } from './options.ts'
 import { Session, type SessionOwner } from './session.ts'
@@ -28,6 +28,7 @@ class Pool implements Http2Connector, SessionOwner, CallOwner {
   readonly clock: TunnelClock
   readonly #options: Http2Options
   readonly #sessions = new Set<Session>()
+  readonly #tunnels = new Set<UpstreamTunnel>()
   #queue: Http2Call[] = []
   #running = 0
   #closed = false
@@ -98,7 +99,12 @@ class Pool implements Http2Connector, SessionOwner, CallOwner {
     const waiting = this.#queue
     this.#queue = []
     for (const call of waiting) call.fail(failure('no-upstream'))
-    for (const session of [...this.#sessions]) session.destroy()
+    const end = (): void => {
+      for (const session of [...this.#sessions]) session.destroy()
+    }
+    for (const tunnel of this.#tunnels) tunnel.leave()
+    if (this.#tunnels.size === 0) end()
+    else setTimeout(end, FAREWELL).unref()
   }
 
   // Sessions
@@ -123,6 +129,11 @@ class Pool implements Http2Connector, SessionOwner, CallOwner {
   }
 
   // Calls
+
+  onTunnel(tunnel: UpstreamTunnel): void {
+    this.#tunnels.add(tunnel)
+    tunnel.onClose(() => this.#tunnels.delete(tunnel))
+  }
 
   onOver(call: Http2Call): void {
     if (call.queued) {

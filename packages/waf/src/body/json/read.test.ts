@@ -121,7 +121,8 @@ test('lines of JSON are documents, each with its number', () => {
 
 describe('against JSON.parse', () => {
   const limits = limitsOf({ maxDepth: 512 })
-  const accepts = (text: string): boolean => {
+  /** `null` when two members of one name ended the reading: what `JSON.parse` makes of the rest is another question. */
+  const accepts = (text: string): boolean | null => {
     const trail = new Trail()
     trail.at('json')
     try {
@@ -129,7 +130,7 @@ describe('against JSON.parse', () => {
       return true
     } catch (thrown) {
       if (!(thrown instanceof Refusal)) throw thrown
-      return thrown.violation.rule === 'json-duplicate-key'
+      return thrown.violation.rule === 'json-duplicate-key' ? null : false
     }
   }
   const parses = (text: string): boolean => {
@@ -144,7 +145,7 @@ describe('against JSON.parse', () => {
   test('accepts what it accepts', () => {
     fc.assert(
       fc.property(fc.json({ maxDepth: 8 }), text => {
-        expect(accepts(Buffer.from(text).toString('latin1'))).toBe(true)
+        expect(accepts(Buffer.from(text).toString('latin1'))).not.toBe(false)
       }),
       { numRuns: 500 },
     )
@@ -157,7 +158,8 @@ describe('against JSON.parse', () => {
         const latin = Buffer.from(text).toString('latin1')
         const where = at % (latin.length + 1)
         const changed = latin.slice(0, where) + mark + latin.slice(where + cut)
-        expect([changed, accepts(changed)]).toEqual([changed, parses(changed)])
+        const accepted = accepts(changed)
+        if (accepted !== null) expect([changed, accepted]).toEqual([changed, parses(changed)])
       }),
       { numRuns: 3000 },
     )
@@ -166,7 +168,7 @@ describe('against JSON.parse', () => {
   test('tells the strings that it finds', () => {
     fc.assert(
       fc.property(fc.array(fc.string({ unit: 'binary' })), strings => {
-        const clean = strings.map(one => one.toWellFormed())
+        const clean = strings.map(one => Buffer.from(one, 'utf8').toString('utf8'))
         const told: string[] = []
         const trail = new Trail()
         trail.at('json')

@@ -71,17 +71,20 @@ class Reading {
     const depth = this.#enter()
     const first = this.#names.length
     let many: Set<string> | null = null
+    trail.depth = depth
     let code = this.#skipSpace()
     if (code === 0x7d) this.#at++
     else {
       for (;;) {
+        // Until the name is known, the place is the object's own.
+        trail.depth = depth
         if (code !== 0x22) throw this.#syntax(code)
         if (++this.#keys > this.#limits.maxKeys) {
           throw this.#refusal('json-keys', `more than ${this.#limits.maxKeys} members`)
         }
-        trail.steps[depth] = ''
         const name = this.#string('key')
         trail.steps[depth] = name
+        trail.depth = depth + 1
         if (many !== null) {
           if (many.has(name)) throw this.#refusal('json-duplicate-key', 'two members of one name')
           many.add(name)
@@ -137,7 +140,7 @@ class Reading {
     }
     this.#at++
     this.#trail.depth = depth + 1
-    this.#trail.steps[depth] = ''
+    this.#trail.steps[depth] = 0
     return depth
   }
 

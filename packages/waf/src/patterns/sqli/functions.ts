@@ -1,5 +1,5 @@
 /** SQL injection: functions, variables, tables and procedures of database servers. */
-import { brokenOut } from '../context.ts'
+import { brokenOut, oneArgument } from '../context.ts'
 import type { Pattern } from '../pattern.ts'
 import {
   any,
@@ -33,7 +33,17 @@ export const sqliFunctions: readonly Pattern[] = [
     score: 5,
     literals: ['sleep(', 'pg_sleep(', 'benchmark(', 'randomblob(', 'sleep ('],
     before: [
-      any(expression, [brokenOut, maybe(any('+', '-', '*', '/', '^', '%', '|'), space)], [border, space]),
+      any(
+        [any(...words('select xor when having like if( || && , = (')), run(' \t\n(+!', 0, 8)],
+        [
+          oneArgument,
+          run(' +\t\n)', 1, 8),
+          any('and', 'or', 'then', 'else', 'by', 'in'),
+          run(' \t\n(+!', 0, 8),
+        ],
+        [brokenOut, maybe(any('+', '-', '*', '/', '^', '%', '|'), space)],
+        [border, space],
+      ),
     ],
     after: [space, run(`'"-(`, 0, 2), any(digits, ['select', edge]), run('^\n', 0, 40), maybe(')')],
     match: [
@@ -43,7 +53,7 @@ export const sqliFunctions: readonly Pattern[] = [
       'if(1=1,benchmark(1000000,md5(1)),0)',
       'sleep(10)',
     ],
-    pass: ['time.sleep(5)', 'await sleep(ms)', 'benchmark (2020)'],
+    pass: ['time.sleep(5)', 'await sleep(ms)', 'benchmark (2020)', 'try again; or sleep(1) first'],
   },
   {
     id: 'sqli-error-call',

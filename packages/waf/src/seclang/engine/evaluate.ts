@@ -20,7 +20,7 @@ export function runPhase(tx: Transaction, phase: number): void {
   const steps = tx.program.set.phases[phase]!
   for (let i = 0; i < steps.length; i++) {
     const step = steps[i]!
-    if ('marker' in step || (tx.removed.any && tx.removed.hasRule(step))) continue
+    if (step.marker !== null || (tx.removed.any && tx.removed.hasRule(step))) continue
     tx.running = step
     if (!matches(tx, step)) continue
     finish(tx, step)
@@ -55,7 +55,7 @@ function meets(tx: Transaction, rule: Rule, condition: Condition): boolean {
   const only = singleVariable(tx, condition)
   if (only !== undefined) {
     if (only === null || !tests(tx, condition, only.form.after(pipeline))) return false
-    note(tx, condition, condition.targets[0]!.variable, only, only.form.after(pipeline))
+    note(tx, condition, variableName(condition.targets[0]!), only, only.form.after(pipeline))
     return true
   }
   const { names, entries } = read(tx, condition)
@@ -93,9 +93,14 @@ function meets(tx: Transaction, rule: Rule, condition: Condition): boolean {
 function singleVariable(tx: Transaction, { targets, steps }: Condition): Entry | null | undefined {
   if (targets.length !== 1 || steps !== null) return undefined
   const { variable, selector, count } = targets[0]!
-  if (variable !== 'TX' || count || selector === null || selector.kind !== 'key') return undefined
-  return tx.variable('TX', selector.key) ?? null
+  if (variable !== 'TX' || selector === null || selector.kind !== 'key') return undefined
+  const found = tx.variable('TX', selector.key)
+  if (count) return found === undefined ? ABSENT : PRESENT
+  return found ?? null
 }
+
+const ABSENT = new Entry('', '0')
+const PRESENT = new Entry('', '1')
 
 function tests(tx: Transaction, condition: Condition, form: Form): boolean {
   const { operator, negated, pattern, capture, verdict } = condition
@@ -117,6 +122,10 @@ function note(tx: Transaction, condition: Condition, name: string, entry: Entry,
   applyEffects(condition, tx)
 }
 
+function variableName({ variable, count }: Target): string {
+  return count ? `&${variable}` : variable
+}
+
 function nameOf(name: string, entry: Entry): string {
   return entry.key === '' ? name : `${name}:${entry.key}`
 }
@@ -129,7 +138,7 @@ function read(tx: Transaction, condition: Condition): Reading {
     for (const target of condition.targets) {
       const found = tx.select(target)
       if (target.count) {
-        names.push(`&${target.variable}`)
+        names.push(variableName(target))
         entries.push(new Entry('', String(found.length)))
         continue
       }

@@ -31,7 +31,7 @@ export class RuleProgram {
 function markersOf(steps: readonly Step[]): Map<string, number[]> {
   const found = new Map<string, number[]>()
   for (const [index, step] of steps.entries()) {
-    if (!('marker' in step)) continue
+    if (step.marker === null) continue
     const places = found.get(step.marker)
     if (places) places.push(index)
     else found.set(step.marker, [index])

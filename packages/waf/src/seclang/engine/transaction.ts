@@ -2,11 +2,11 @@
 import { emptyBody, type ParsedBody } from '../body/body.ts'
 import type { Macro, OperatorContext } from '../operators/operator.ts'
 import type { Selector, Target } from '../parse/targets.ts'
-import { Subject } from '../regex/subject.ts'
 import type { Rule } from '../rules/model.ts'
 import type { EngineMode, Settings } from '../rules/settings.ts'
 import { variableOf } from '../variables/index.ts'
 import type { RequestView } from '../variables/request.ts'
+import type { Variable } from '../variables/variable.ts'
 import { Entry, type Form, type Pipeline } from './form.ts'
 import type { PersistentRecord } from './persistent.ts'
 import type { RuleProgram } from './program.ts'
@@ -115,7 +115,10 @@ export class Transaction implements OperatorContext {
   /** Values of a variable. */
   values(name: string): readonly Entry[] {
     const variable = variableOf(name)
-    if (variable === undefined) return []
+    return variable === undefined ? [] : this.#valuesOf(name, variable)
+  }
+
+  #valuesOf(name: string, variable: Variable): readonly Entry[] {
     if (variable.volatile) return variable.values(this)
     let known = this.#values.get(name)
     if (known === undefined) {
@@ -127,19 +130,16 @@ export class Transaction implements OperatorContext {
 
   /** Members that a target names. */
   select(target: Target): readonly Entry[] {
-    const { variable: name, selector } = target
-    const variable = variableOf(name)
-    if (variable?.select) return variable.select(this, target)
-    const all = this.values(name)
+    const { variable: name, selector, source } = target
+    if (source.select !== undefined) return source.select(this, target)
+    const all = this.#valuesOf(name, source)
     if (selector === null) return all
     if (selector.kind === 'key') return all.filter(entry => entry.lower === selector.key)
     return all.filter(entry => this.selects(selector, entry.key))
   }
 
   selects(selector: NonNullable<Selector>, key: string): boolean {
-    return selector.kind === 'key'
-      ? selector.key === key.toLowerCase()
-      : selector.pattern.test(new Subject(key))
+    return selector.kind === 'key' ? selector.key === key.toLowerCase() : selector.matches(key)
   }
 
   /** What a condition reads, kept while it can't change. */
@@ -244,10 +244,12 @@ export class Transaction implements OperatorContext {
   }
 
   #macroValue(name: string, key: string | null): string | null {
-    if (variableOf(name) === undefined) return null
+    const source = variableOf(name)
+    if (source === undefined) return null
     if (key === null) return this.values(name)[0]?.value ?? ''
+    if (name === 'TX') return this.variable('TX', key)?.value ?? ''
     const selector: Selector = { kind: 'key', key }
-    return this.select({ variable: name, selector, count: false })[0]?.value ?? ''
+    return this.select({ variable: name, selector, count: false, source })[0]?.value ?? ''
   }
 
   /** `RULE`: fields of the rule that runs. */

@@ -38,7 +38,7 @@ describe('targets', () => {
     const flat = (list: typeof targets) =>
       list.map(({ variable, selector, count }) => [
         `${count ? '&' : ''}${variable}`,
-        selector === null ? null : selector.kind === 'key' ? selector.key : selector.pattern.pattern,
+        selector === null ? null : selector.kind === 'key' ? selector.key : selector.source,
       ])
     return { targets: flat(targets), exclusions: flat(exclusions) }
   }

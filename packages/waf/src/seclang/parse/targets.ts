@@ -1,7 +1,34 @@
 /** What a rule looks at: `ARGS|!ARGS:password|&REQUEST_HEADERS:Host|TX:/^score_/`. */
 import { Regex } from '../regex/regex.ts'
+import { Subject } from '../regex/subject.ts'
 import { RegexError } from '../regex/syntax.ts'
+import { variableNames, variableOf } from '../variables/index.ts'
+import type { Variable } from '../variables/variable.ts'
 import { Mistake } from './fault.ts'
+
+/** Keys that a pattern matches. What it said of a key is kept: clients send the same names again and again. */
+export class KeyPattern {
+  readonly kind = 'pattern'
+  readonly source: string
+  readonly #pattern: Regex
+  readonly #known = new Map<string, boolean>()
+
+  constructor(source: string) {
+    this.source = source
+    this.#pattern = new Regex(source, true)
+  }
+
+  matches(key: string): boolean {
+    const known = this.#known.get(key)
+    if (known !== undefined) return known
+    const found = this.#pattern.test(new Subject(key))
+    if (this.#known.size < MAX_KNOWN && key.length <= MAX_KEY) this.#known.set(key, found)
+    return found
+  }
+}
+
+const MAX_KNOWN = 500
+const MAX_KEY = 100
 
 /** Which members of a collection are meant. */
 export type Selector =
@@ -10,7 +37,7 @@ export type Selector =
   /** Those with this name, lower case. */
   | { readonly kind: 'key'; readonly key: string }
   /** Those whose name matches, in any case. */
-  | { readonly kind: 'pattern'; readonly pattern: Regex; readonly source: string }
+  | KeyPattern
 
 /** One part of a rule's list of variables. */
 export interface Target {
@@ -19,6 +46,8 @@ export interface Target {
   readonly selector: Selector
   /** `&`: the number of members instead of their values. */
   readonly count: boolean
+  /** The variable itself. */
+  readonly source: Variable
 }
 
 /** A rule's list, with what it leaves out apart. */
@@ -47,7 +76,11 @@ function parseTarget(text: string, count: boolean): Target {
   if (!/^[A-Z][A-Z0-9_]*$/.test(variable)) {
     throw new Mistake(`'${text}' is no variable`, 'Write NAME, NAME:key or NAME:/pattern/, joined by |.')
   }
-  return { variable, selector: colon === -1 ? null : parseSelector(text.slice(colon + 1)), count }
+  const source = variableOf(variable)
+  if (source === undefined) {
+    throw new Mistake(`variable ${variable} is not known`, `Known are ${variableNames.join(', ')}.`)
+  }
+  return { variable, selector: colon === -1 ? null : parseSelector(text.slice(colon + 1)), count, source }
 }
 
 function parseSelector(text: string): Selector {
@@ -58,7 +91,7 @@ function parseSelector(text: string): Selector {
     return { kind: 'key', key: bare.toLowerCase() }
   const source = bare.slice(1, -1).replaceAll('\\/', '/')
   try {
-    return { kind: 'pattern', pattern: new Regex(source, true), source }
+    return new KeyPattern(source)
   } catch (error) {
     if (!(error instanceof RegexError)) throw error
     throw new Mistake(`key pattern: ${error.message}`, 'Change the pattern between the slashes.')

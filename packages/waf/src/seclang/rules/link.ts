@@ -1,7 +1,6 @@
 /** The last step of loading: defaults, phases, and what the engine looks up by number. */
 import { parseMacro } from '../engine/macro.ts'
 import type { LiteralSet } from '../regex/literals.ts'
-import { isVolatile } from '../variables/index.ts'
 import { type DraftRule, disruptionOf } from './load.ts'
 import type { Condition, Rule, RuleSet, Step } from './model.ts'
 import type { Draft } from './read-rule.ts'
@@ -39,6 +38,7 @@ function finished({ draft, place, conditions }: DraftRule, defaults: ReadonlyMap
     else auditLog = flag === 'auditlog'
   }
   return {
+    marker: null,
     id: draft.id!,
     phase,
     place,
@@ -70,7 +70,7 @@ function numbered(rules: readonly Rule[]): Pick<RuleSet, 'patterns' | 'reads' | 
   for (const condition of rules.flatMap(({ conditions }) => conditions)) {
     const { operator, negated, pipeline, steps } = condition
     if (operator === null) continue
-    if (!condition.targets.some(({ variable }) => isVolatile(variable))) {
+    if (!condition.targets.some(({ source }) => source.volatile)) {
       condition.reads = numberOf(reads, readsKey(condition))
     }
     if (condition.identity !== '') condition.verdict = numberOf(operators, condition.identity)

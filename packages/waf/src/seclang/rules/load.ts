@@ -6,18 +6,12 @@ import { parseMacro } from '../engine/macro.ts'
 import { type ActionSpec, parseActions } from '../parse/actions.ts'
 import { Mistake, type Place, RuleError, type RuleFault } from '../parse/fault.ts'
 import { logicalLines } from '../parse/lines.ts'
+import { parseTargets } from '../parse/targets.ts'
 import { splitWords } from '../parse/words.ts'
 import { link } from './link.ts'
 import type { Condition, Disruption, RuleSet } from './model.ts'
 import { readRanges } from './read-ctl.ts'
-import {
-  applyActions,
-  type Draft,
-  emptyDraft,
-  readCondition,
-  readTargets,
-  type WrittenDisruption,
-} from './read-rule.ts'
+import { applyActions, type Draft, emptyDraft, readCondition, type WrittenDisruption } from './read-rule.ts'
 import { defaultSettings, type Settings } from './settings.ts'
 import { applySetting } from './settings-directives.ts'
 
@@ -195,7 +189,7 @@ class Loader {
         }
         return
       case 'targets': {
-        const { targets, exclusions } = readTargets(update.text)
+        const { targets, exclusions } = parseTargets(update.text)
         for (const rule of rules.filter(update.matches)) {
           const first = rule.conditions[0]!
           rule.conditions[0] = {
@@ -246,7 +240,7 @@ class Loader {
     const draft = emptyDraft()
     this.#open = null
     applyActions(draft, parseActions(actionText))
-    const list = targetText === null ? { targets: [], exclusions: [] } : readTargets(targetText)
+    const list = targetText === null ? { targets: [], exclusions: [] } : parseTargets(targetText)
     const condition = readCondition(draft, list, operatorText, this.#pipelines, {
       macro: parseMacro,
       file: name => dataFile(name, folder),

@@ -93,6 +93,7 @@ export interface Condition {
 
 /** A rule with its chain. */
 export interface Rule {
+  readonly marker: null
   readonly id: number
   readonly phase: number
   readonly place: Place
@@ -117,7 +118,12 @@ export interface Rule {
 }
 
 /** One step of a phase: a rule, or a place to skip to. */
-export type Step = Rule | { readonly marker: string }
+export type Step = Rule | Marker
+
+/** A place to skip to. */
+export interface Marker {
+  readonly marker: string
+}
 
 /** A loaded rule set. */
 export interface RuleSet {

@@ -6,9 +6,8 @@ import type { Operator, OperatorSource } from '../operators/operator.ts'
 import type { ActionSpec } from '../parse/actions.ts'
 import { Mistake } from '../parse/fault.ts'
 import { parseOperator } from '../parse/operator.ts'
-import { parseTargets, type TargetList } from '../parse/targets.ts'
+import type { TargetList } from '../parse/targets.ts'
 import { transformation, transformationNames } from '../transform/index.ts'
-import { isVariable, variableNames } from '../variables/index.ts'
 import type { Assignment, Condition, Control, Disruption, Expiry, Initialisation } from './model.ts'
 import { readCtl } from './read-ctl.ts'
 import { readExpirevar, readInitcol, readSetvar } from './read-setvar.ts'
@@ -229,16 +228,6 @@ function severityOf(text: string): number {
     throw new Mistake(`severity:${text} does not exist`, `Write 0 to 7 or ${SEVERITIES.join(', ')}.`)
   }
   return number
-}
-
-/** Reads the list of variables and refuses unknown ones. */
-export function readTargets(text: string): TargetList {
-  const list = parseTargets(text)
-  for (const { variable } of [...list.targets, ...list.exclusions]) {
-    if (!isVariable(variable))
-      throw new Mistake(`variable ${variable} is not known`, `Known are ${variableNames.join(', ')}.`)
-  }
-  return list
 }
 
 /** Makes the condition of a draft. */

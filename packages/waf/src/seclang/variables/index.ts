@@ -16,13 +16,4 @@ export function variableOf(name: string): Variable | undefined {
   return BY_NAME.get(name)
 }
 
-export function isVariable(name: string): boolean {
-  return BY_NAME.has(name)
-}
-
-/** Whether what it holds may change while the rules of a phase run. */
-export function isVolatile(name: string): boolean {
-  return BY_NAME.get(name)?.volatile === true
-}
-
 export const variableNames: readonly string[] = [...BY_NAME.keys()]
