@@ -15,8 +15,10 @@ export {
   developmentClient,
 } from './development/client.ts'
 export type { TlsEvent, TlsLog } from './events.ts'
+export { inspect } from './front/inspect.ts'
 export { type Front, type FrontCounts, listen } from './front/listen.ts'
 export type { ListenOptions } from './front/options.ts'
+export type { ReceptionCounts, ReceptionOptions } from './front/reception.ts'
 export { type RedirectOptions, redirectToHttps } from './front/redirect.ts'
 export type { RelayTable, RelayTarget } from './front/relay.ts'
 export type { HelloFacts } from './hello/facts.ts'
@@ -36,6 +38,7 @@ export type { ServerOptionsOptions } from './server/options.ts'
 export type { TlsCounts } from './server/protect.ts'
 export type { CertificateIssuer } from './store/issuer.ts'
 export type { Certificate, CertificateInput } from './store/material.ts'
+export { type TlsMetricsOptions, tlsMetrics } from './store/metrics.ts'
 export type { CertificateFiles, CertificatesOptions } from './store/options.ts'
 export { type CertificateStore, certificates } from './store/store.ts'
 export {

@@ -285,6 +285,22 @@ describe('421: one name does not lead through the connection of another', () => 
       made.socket.write('GET / HTTP/1.1\r\nHost: a.test:443\r\n\r\n')
       expect(await made.rest()).toMatch(/^HTTP\/1\.1 421 /)
     }
+    // The same door in other spellings.
+    for (const [target, host] of [
+      ['/', 'A.TEST'],
+      ['/', 'a.test.'],
+      ['/', 'a.test:8443'],
+      ['https://a.test/', 'a.test'],
+      ['https://A.test.:443/', 'a.test'],
+    ]) {
+      const made = await client(port, { servername: 'open.test', ALPNProtocols: ['http/1.1'] })
+      made.socket.write(`GET ${target} HTTP/1.1\r\nHost: ${host}\r\n\r\n`)
+      expect(await made.rest(), `${target} ${host}`).toMatch(/^HTTP\/1\.1 421 /)
+    }
+    // Two names in one request are none.
+    const made = await client(port, { servername: 'open.test', ALPNProtocols: ['http/1.1'] })
+    made.socket.write('GET https://a.test/ HTTP/1.1\r\nHost: open.test\r\n\r\n')
+    expect(await made.rest()).toMatch(/^HTTP\/1\.1 400 /)
   })
 
   test('names that share a certificate and a policy share connections', async () => {

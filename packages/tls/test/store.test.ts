@@ -244,12 +244,14 @@ describe('reload', () => {
       writeFileSync(paths.cert, made.cert)
     }
     write(leaf('a.example'))
-    const { tls } = await store({ files: paths, watch: 50 })
+    const { tls, events } = await store({ files: paths, watch: 50 })
     write(leaf('b.example'))
     await until('the change is seen', () => tls.find('b.example') !== null)
     rmSync(paths.key)
-    expect(await tls.reload()).toBe(false)
+    await until('the loss is told', () => events.some(event => event.kind === 'reload-failed'))
     expect(tls.find('b.example')).not.toBeNull()
+    write(leaf('c.example'))
+    await until('all is well again', () => tls.find('c.example') !== null && tls.problems().length === 0)
   })
 })
 

@@ -2,35 +2,19 @@
 import { createServer as createHttp1 } from 'node:http'
 import { createServer as createH2c, createSecureServer } from 'node:http2'
 import { createServer, type Server, type Socket } from 'node:net'
-import {
-  type App,
-  type Attached,
-  attach,
-  ConfigError,
-  canonicalAddress,
-  cidrMatcher,
-  pipeline,
-} from '@postern/core'
-import { setRawFacts } from '../server/raw.ts'
+import { type App, type Attached, attach, ConfigError, pipeline } from '@postern/core'
 import { type CertificateStore, Store } from '../store/store.ts'
-import { SocketDeadlines } from './deadlines.ts'
 import { type ListenOptions, readListenOptions } from './options.ts'
-import { type Opening, type OpeningFault, peek } from './peek.ts'
+import type { Opening } from './peek.ts'
+import { Reception, type ReceptionCounts, reset } from './reception.ts'
 import { redirectToHttps } from './redirect.ts'
 import { relay } from './relay.ts'
 
 /** Counts of connections. */
-export interface FrontCounts {
-  accepted: number
+export interface FrontCounts extends ReceptionCounts {
   tls: number
   cleartext: number
   relayed: number
-  /** Refused by the gate. */
-  denied: number
-  /** Closed because of their first bytes, by reason. */
-  malformed: number
-  /** Closed because their first bytes took too long. */
-  timedOut: number
 }
 
 /** A running front. */
@@ -65,17 +49,11 @@ export async function listen(store: CertificateStore, app: App, options: ListenO
     ])
   }
   const settings = readListenOptions(options)
-  const { gate, relays } = settings
+  const { relays } = settings
   const counts: FrontCounts = {
     ...{ accepted: 0, tls: 0, cleartext: 0, relayed: 0 },
     ...{ denied: 0, malformed: 0, timedOut: 0 },
   }
-  const trusts = cidrMatcher(
-    settings.proxyTrust.filter(entry => entry !== 'unix'),
-    'listen.proxyProtocol.trust',
-  )
-  const trustsUnix = settings.proxyTrust.includes('unix')
-
   const secure = createSecureServer({ ...store.serverOptions(), allowHTTP1: true }) as unknown as Server
   const clear =
     settings.cleartext === 'redirect'
@@ -90,49 +68,20 @@ export async function listen(store: CertificateStore, app: App, options: ListenO
   for (const one of Object.values(inner)) boundHeads(one, settings.headersTimeout, settings.requestTimeout)
 
   const sockets = new Set<Socket>()
-  const deadlines = new SocketDeadlines(settings.helloTimeout, () => counts.timedOut++)
-  const server = createServer({ noDelay: true, allowHalfOpen: true }, welcome)
-
-  function welcome(socket: Socket): void {
-    counts.accepted++
+  const reception = new Reception(settings.reception, counts, hand)
+  const server = createServer({ noDelay: true, allowHalfOpen: true }, socket => {
     sockets.add(socket)
-    deadlines.add(socket)
-    const early = (): void => {
-      socket.destroy()
-    }
-    socket.on('error', early)
-    // Gone before it said anything; allowHalfOpen would leave it open.
-    socket.on('end', early)
-    socket.once('close', () => {
-      sockets.delete(socket)
-      deadlines.delete(socket)
-    })
-    const { remoteAddress } = socket
-    const trusted = remoteAddress === undefined ? trustsUnix : trusts(remoteAddress)
-    peek(socket, trusted, (opening, bytes) => {
-      deadlines.delete(socket)
-      socket.off('error', early)
-      socket.off('end', early)
-      hand(socket, opening, bytes)
-    })
-  }
+    socket.once('close', () => sockets.delete(socket))
+    reception.take(socket)
+  })
 
-  function hand(socket: Socket, opening: Opening | OpeningFault, bytes: Buffer): void {
-    if (typeof opening === 'string') {
-      counts.malformed++
-      return reset(socket)
-    }
-    const hello = opening.kind === 'tls' ? opening.hello : null
-    setRawFacts(socket, { hello, addresses: opening.addresses })
-    if (hello === null) {
+  function hand(socket: Socket, opening: Opening, bytes: Buffer): void {
+    if (opening.kind !== 'tls') {
       if (clear === 'refuse') return reset(socket)
       counts.cleartext++
-      return serve(inner[opening.kind as 'http1' | 'h2c'], socket, bytes)
+      return serve(inner[opening.kind], socket, bytes)
     }
-    if (gate && !gate(hello, canonicalAddress(socket.remoteAddress ?? '') ?? '')) {
-      counts.denied++
-      return reset(socket)
-    }
+    const { hello } = opening
     const target = relays.find(hello.serverName, name => (store as Store).has(name))
     if (target) {
       counts.relayed++
@@ -174,7 +123,7 @@ export async function listen(store: CertificateStore, app: App, options: ListenO
           clearTimeout(last)
           resolve()
         })
-        deadlines.close()
+        reception.close()
       })
       return drained
     },
@@ -197,9 +146,4 @@ function boundHeads(server: Server, headersTimeout: number, requestTimeout: numb
   const connectionsCheckingInterval = Math.max(100, Math.min(30_000, headersTimeout / 2))
   Object.assign(server, { headersTimeout, requestTimeout, connectionsCheckingInterval })
   server.emit('listening')
-}
-
-function reset(socket: Socket): void {
-  socket.on('error', () => {})
-  socket.resetAndDestroy()
 }

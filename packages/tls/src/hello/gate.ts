@@ -1,5 +1,5 @@
 /** Lets connections in by the fingerprint of their ClientHello, before the handshake costs anything. */
-import { ConfigError, type ConfigFault, memoryRateStore } from '@postern/core'
+import { addressKey, ConfigError, type ConfigFault, memoryRateStore } from '@postern/core'
 import { assertChoice, assertKnown, assertWhole, shown } from '../config.ts'
 import type { HelloFacts } from './facts.ts'
 
@@ -30,7 +30,7 @@ const JA3 = /^[0-9a-f]{32}$/
 const PREFIX = /^[0-9a-zA-Z_]{4,35}\*$/
 
 /**
- * A gate for `listen()`: refused connections are reset. A fingerprint says what software shakes hands, not who; a client
+ * A gate for `listen()` and `inspect()`: refused connections are reset. A fingerprint says what software shakes hands, not who; a client
  * that wants to look like another one can. To limit requests instead, use `rateLimit({ by: cx => tlsOf(cx)?.hello?.ja4 ?? null })`.
  * @example listen(tls, app, { port: 443, gate: fingerprints({ deny: ['t13i190900_9dc949149365_97f8aa674fd9'], perSecond: 50 }) })
  * @throws ConfigError for what is no fingerprint, and for limits out of range.
@@ -60,7 +60,8 @@ export function fingerprints(options: FingerprintOptions): HelloGate {
   return (hello, address) => {
     if (denied(hello) || (allowed && !allowed(hello))) return false
     if (store === null) return true
-    const key = per === 'client' ? `${hello.ja4} ${address}` : hello.ja4
+    // IPv6 by its network: one site has 2^64 addresses.
+    const key = per === 'client' ? `${hello.ja4} ${addressKey(address)}` : hello.ja4
     const decision = store.take(key, bucket, clock())
     return decision instanceof Promise || decision.allowed
   }

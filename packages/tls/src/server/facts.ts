@@ -18,7 +18,7 @@ export interface TlsFacts extends PeerTls {
   readonly serverName: string | null
   /** The verified client; `null` where none was asked for, or an optional one was not shown. */
   readonly client: ClientCertificate | null
-  /** The ClientHello, where the connection came through `listen()`; else `null`. */
+  /** The ClientHello, where the connection came through `listen()` or `inspect()`; else `null`. */
   readonly hello: HelloFacts | null
 }
 

@@ -36,6 +36,8 @@ export function tellAddresses(socket: object, addresses: ProxiedAddresses): void
   for (const name of ['remoteAddress', 'remotePort', 'localAddress', 'localPort'] as const) {
     Object.defineProperty(socket, name, { value: addresses[name], configurable: true })
   }
+  const remoteFamily = addresses.remoteAddress.includes(':') ? 'IPv6' : 'IPv4'
+  Object.defineProperty(socket, 'remoteFamily', { value: remoteFamily, configurable: true })
 }
 
 /** A server name in one spelling: lower case, without the dot of the root. `''` for none. */

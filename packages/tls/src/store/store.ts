@@ -1,5 +1,6 @@
 /** The certificate store: loads, validates, swaps at once, and lends contexts to servers. */
 import type { Server as TcpServer } from 'node:net'
+import { dirname } from 'node:path'
 import type { SecureContext, Server, TlsOptions } from 'node:tls'
 import { type Awaitable, ConfigError, type ConfigFault } from '@postern/core'
 import { ClientPolicies, type ClientPolicyTable } from '../identity/policy.ts'
@@ -112,7 +113,7 @@ export class Store implements CertificateStore {
     if (watched) {
       const folders = [
         ...settings.dirs,
-        ...settings.files.flatMap(pair => [pair.cert, pair.key].map(folderOf)),
+        ...settings.files.flatMap(pair => [pair.cert, pair.key].map(path => dirname(path))),
       ]
       const look = (): Promise<string> => sourcesState(settings)
       this.#watching = watchSources([...new Set(folders)], settings.watch, state, look, () => this.reload())
@@ -342,9 +343,4 @@ async function readPolicies(clients: () => Awaitable<ClientPolicyTable>): Promis
 
 function publicPart({ leaf, certPem, keyPem, ocsp, id, ...certificate }: Material): Certificate {
   return certificate
-}
-
-function folderOf(path: string): string {
-  const slash = path.lastIndexOf('/')
-  return slash === -1 ? '.' : path.slice(0, slash) || '/'
 }

@@ -35,8 +35,8 @@ export function watchSources(
     looking = true
     do {
       again = false
-      // A folder in the middle of a swap cannot be read; the next look will.
-      const now = await state().catch(() => last)
+      // What cannot be read is a change too: the reload fails, and tells what is missing.
+      const now = await state().catch(() => 'unreadable')
       if (now !== last && !closed) {
         last = now
         await changed()
