@@ -54,7 +54,7 @@ function requests(text: string): InspectRequest[] {
   ]
 }
 
-it('holds for ten thousand of them', () => {
+it('holds for ten thousand of them', { timeout: 120_000 }, () => {
   const engines = [signatures(), signatures({ profile: 'aggressive' })]
   fc.assert(
     fc.property(values, text => {

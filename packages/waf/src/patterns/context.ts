@@ -12,8 +12,8 @@ export const oneArgument: Token = [any(border, run(`^${WHITE}`, 1)), run(`^${WHI
 /** A number that is the whole value so far, with brackets that it closes: where an injection needs no quote. */
 export const numberSoFar: Token = [border, run('-+( ', 0, 4), run('0-9.', 1, 20), run(`)${WHITE}+;`, 0, 16)]
 
-/** A quote that closes a string which the value never opened, with brackets behind it. */
-export const brokenQuote: Token = [odd, run(`)${WHITE}+;`, 0, 16)]
+/** A quote that closes a string which the value never opened, with brackets behind it. Backticks quote words in Markdown. */
+export const brokenQuote: Token = [odd, not('`'), run(`)${WHITE}+;`, 0, 16)]
 
 /** What lets SQL in: a closed string or a number that is the whole value so far. */
 export const brokenOut: Token = any(brokenQuote, numberSoFar)

@@ -110,10 +110,10 @@ export const graphql: readonly Pattern[] = [
     message: 'The prototype of all objects as the name of a parameter or member',
     score: 5,
     literals: ['__proto__', '__defineGetter__', '__defineSetter__', '__lookupGetter__'],
-    before: [any(border, run('[.{,"\'/ ?&\\', 1))],
-    after: [any(border, run('[].:=', 1), [quote, space, any(':', ']')])],
+    before: [any(border, run('[.{,"\'/?&\\', 1))],
+    after: [any(border, run('[].=', 1), [quote, space, any(':', ']')], [':', space, border])],
     match: ['__proto__', '__proto__[a]', 'a[__proto__][b]', '{"__proto__":{"x":1}}', '__proto__.x'],
-    pass: ['the __proto__ property', 'my__proto__', 'about "__proto__" in text'],
+    pass: ['the __proto__ property', 'my__proto__', 'about "__proto__" in text', '{ __proto__: null }'],
   },
   {
     id: 'prototype-constructor',

@@ -142,7 +142,7 @@ export const lfi: readonly Pattern[] = [
       /etc/ssh/ /etc/mysql/ /etc/nginx/ /etc/apache2/ /etc/httpd/ /etc/resolv.conf /etc/hostname
       /etc/os-release /etc/motd /proc/self/ /proc/version /proc/cpuinfo /proc/1/ /proc/mounts /proc/net/
       /proc/cmdline /var/log/ /var/run/secrets/ /root/. /var/lib/mysql /etc/master.passwd /etc/kubernetes
-      /etc/environment /etc/profile /dev/random /dev/urandom /dev/zero /dev/stdin /sys/class
+      /etc/environment /etc/profile /sys/class
     `),
     before: [
       any(

@@ -40,7 +40,9 @@ function plain(token: Token, text: string, at: number): number {
     case 'odd': {
       const kind = text[at]
       if (kind === undefined || !'\'"`'.includes(kind)) return -1
-      const count = [...text.slice(at, at + token.bytes)].filter(character => character === kind).length
+      const count = [...text.slice(at, at + token.bytes).split('\n')[0]!].filter(
+        character => character === kind,
+      ).length
       return count % 2 === 1 ? at + 1 : -1
     }
   }
@@ -54,7 +56,7 @@ function mirrored(token: Token): Token {
   return 'of' in token ? { ...token, of: mirrored(token.of) } : token
 }
 
-const letters = 'aAbB\'"_ <'
+const letters = 'aAbB\'"_ <\n'
 const texts = fc.array(fc.constantFrom(...letters), { maxLength: 60 }).map(list => list.join(''))
 const literals = fc
   .array(fc.constantFrom(...letters), { minLength: 1, maxLength: 3 })

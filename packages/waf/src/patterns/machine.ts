@@ -64,7 +64,7 @@ export function machine({ code, pool, sets, tables, memos }: Program): Machine {
         case RUN: {
           const set = code[pc + 1]!
           const most = at + code[pc + 3]!
-          const end = most < length ? most : length
+          const end = Math.min(most, length)
           const least = at + code[pc + 2]!
           while (at < end && sets[set + bytes[at]!] === 1) at += 1
           if (at < least) return -1
@@ -131,7 +131,7 @@ export function machine({ code, pool, sets, tables, memos }: Program): Machine {
         case RUN: {
           const set = code[pc + 1]!
           const most = at - code[pc + 3]!
-          const end = most > 0 ? most : 0
+          const end = Math.max(most, 0)
           const least = at - code[pc + 2]!
           while (at > end && sets[set + bytes[at - 1]!] === 1) at -= 1
           if (at > least) return -1
@@ -258,12 +258,12 @@ export function machine({ code, pool, sets, tables, memos }: Program): Machine {
   }
 }
 
-/** The quote in front of `at`, when it makes an odd number of its kind within `reach` bytes. */
+/** The quote in front of `at`, when it makes an odd number of its kind within `reach` bytes of its line. */
 function oddQuote(bytes: Uint8Array, at: number, reach: number): number {
   const kind = at > 0 ? bytes[at - 1]! : 0
   if (kind !== 0x27 && kind !== 0x22 && kind !== 0x60) return -1
-  const first = at - reach > 0 ? at - reach : 0
+  const first = Math.max(at - reach, 0)
   let count = 0
-  for (let i = at - 1; i >= first; i -= 1) if (bytes[i] === kind) count += 1
+  for (let i = at - 1; i >= first && bytes[i] !== 0x0a; i -= 1) if (bytes[i] === kind) count += 1
   return count % 2 === 1 ? at - 1 : -1
 }

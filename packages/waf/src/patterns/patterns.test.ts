@@ -19,7 +19,10 @@ function requestWith(pattern: Pattern, text: string): InspectRequest {
     return { method: 'GET', target: '/', headers: [[place.slice('header:'.length), text]] }
   }
   if (place.startsWith('xml*')) {
-    const body = Buffer.from(`<x ${place.slice('xml*'.length)}="${text.replaceAll('&', '&amp;')}"/>`)
+    const name = place.slice('xml*'.length)
+    const escaped = text.replaceAll('&', '&amp;')
+    const xml = pattern.id.endsWith('-element') ? `<x><${text}/></x>` : `<x ${name}="${escaped}"/>`
+    const body = Buffer.from(xml)
     return { method: 'POST', target: '/', headers: [['Content-Type', 'application/xml']], body }
   }
   const headers = [['Content-Type', 'application/x-www-form-urlencoded']] as const

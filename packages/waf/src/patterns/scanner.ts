@@ -87,7 +87,6 @@ export const scanner: readonly Pattern[] = [
       'burp suite',
       'burpsuite',
       'portswigger',
-      'gotestwaf',
       'interactsh',
       'jorgee',
       'muieblackcat',
@@ -96,7 +95,6 @@ export const scanner: readonly Pattern[] = [
       'tsunamisecurityscanner',
       'vulners',
       'wapiti',
-      'wallarm',
       'waf00f',
       'wafw00f',
       'censysinspect',
@@ -161,11 +159,9 @@ export const scanner: readonly Pattern[] = [
     id: 'scanner-callback-agent',
     category: 'scanner',
     severity: 'high',
-    message: 'A client name with a host or user that probes write into it',
+    message: 'The host of a service that waits for calls, where clients name themselves',
     score: 5,
-    literals: words(
-      'root@ admin@ interact.sh oast. burpcollaborator oastify dnslog bxss.me xss.ht canarytokens',
-    ),
+    literals: words('interact.sh oast. burpcollaborator oastify dnslog bxss.me xss.ht canarytokens'),
     places: [
       ...agent,
       'header:referer',
@@ -182,7 +178,7 @@ export const scanner: readonly Pattern[] = [
       'header:origin',
     ],
     before: [any(border, run('^a-z0-9', 1))],
-    match: ['Mozilla/5.0 root@h.example', 'x.oastify.com'],
+    match: ['Mozilla/5.0 x.interact.sh', 'x.oastify.com'],
     pass: ['Mozilla/5.0', 'Bot (mail bot@example.com)'],
   },
   {
@@ -194,8 +190,8 @@ export const scanner: readonly Pattern[] = [
     aggressive: 5,
     literals: words(`
       acunetix_wvs acu_phpinfo netsparker( ns:netsparker nessus_ w3af sqlmap nikto appscan_ arachni_
-      burpcollab waftest wvstest /acunetix-wvs-test openvas qualys nuclei- xsstrike xsshunter _nosuchfile_
-      test-for-some-inexistent-file randomnessxyz wpscan dirbuster
+      burpcollab wvstest /acunetix-wvs-test openvas qualys nuclei- xsstrike xsshunter _nosuchfile_
+      test-for-some-inexistent-file wpscan dirbuster
     `),
     before: [any(border, run('/=_-', 1))],
     after: [any(border, run('^a-z ', 1), run('a-z0-9_-', 1))],

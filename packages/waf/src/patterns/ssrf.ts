@@ -19,7 +19,7 @@ export const ssrf: readonly Pattern[] = [
     id: 'rfi-shell-address',
     category: 'rfi',
     severity: 'high',
-    message: 'The value is the address of something named as a shell or payload',
+    message: 'The value is the address of something named as a shell or exploit',
     score: 5,
     literals: ['http://', 'https://', 'ftp://', '//', 'ftps://', 'smb://', '\\\\'],
     before: [border, run(' "\'', 0, 2)],
@@ -29,11 +29,7 @@ export const ssrf: readonly Pattern[] = [
       within(
         40,
         [
-          any(
-            ...words(
-              'shell cmd c99 r57 evil payload exploit backdoor inject malicious rfi webshell phpinfo xss',
-            ),
-          ),
+          any(...words('shell cmd c99 r57 payload exploit backdoor webshell ')),
           run('a-z0-9_-', 0, 8),
           '.',
           any('txt', 'php', 'jsp', 'asp', 'js', 'sh', 'dtd', 'xml', 'svg', 'gif', 'jpg', 'py', 'pl', 'exe'),
@@ -41,7 +37,7 @@ export const ssrf: readonly Pattern[] = [
         ' \n',
       ),
     ],
-    match: ['http://h/shell.txt', '//h/a/xss.js', 'https://h/evil.dtd'],
+    match: ['http://h/shell.txt', '//h/a/payload.js', 'https://h/exploit.dtd'],
     pass: ['https://example.com/command.html', 'http://h/seashells.html'],
   },
   {
@@ -84,10 +80,11 @@ export const ssrf: readonly Pattern[] = [
     literals: words(`
       //0x7f //2130706433 //0177. //017700000001 //127.1 //127.0.1 //[::1] //[::] //[0:0:0:0:0:
       //[::ffff:127 //[::ffff:7f //0.0.0.0 //0/ //0: @127.0.0.1 @localhost @[::1] //127.127.
-      //localhost.localdomain //localtest.me //lvh.me //spoofed.burp //vcap.me //0000::1 //127.0.0.1.nip.io
-      //127.0.0.1.xip.io //customer1.app.localhost //loopback //ip6-localhost
+      //localhost.localdomain //localtest.me //lvh.me //0000::1 //127.0.0.1.nip.io
+      //127.0.0.1.xip.io //loopback //ip6-localhost
     `),
     after: [run('0-9a-fx.:\\]', 0, 40), any(border, '/', ':', '?', '#', '.', '@', '%')],
+    before: [border, run('a-z0-9+', 0, 10), maybe(':'), maybe('//', run('^@ \n/', 0, 40))],
     match: ['http://0x7f000001/', 'http://[::1]:80/', 'http://127.1/x', 'http://x@127.0.0.1/'],
     pass: ['http://0.example/', 'a//0x', 'http://127.0.0.1:3000/cb'],
   },

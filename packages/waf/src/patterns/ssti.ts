@@ -70,7 +70,7 @@ export const ssti: readonly Pattern[] = [
     severity: 'critical',
     message: 'An expression between the marks of a template that reaches the server',
     score: 5,
-    literals: ['{{', '{%', '${', '#{', '<%', '*{', '@{', '~{', '{$', '{php', '{{{', '@('],
+    literals: ['{{', '{%', '<%', '{$', '{php', '{{{'],
     after: [
       space,
       within(
@@ -125,7 +125,6 @@ export const ssti: readonly Pattern[] = [
           'constructor',
           'include ',
           'debug',
-          'id}',
           'ENV[',
         ),
         '}\n',
@@ -134,13 +133,12 @@ export const ssti: readonly Pattern[] = [
     match: [
       '{{config.items()}}',
       "{{''.__class__}}",
-      '${T(java.lang.Runtime)}',
       '{{_self.env}}',
       '<%= File.open(1) %>',
       '{$smarty.version}',
       "{{['id']|filter('system')}}",
     ],
-    pass: ['{{ user.name }}', '${total}', '{% if page %}', '{{ title | upper }}'],
+    pass: ['{{ user.name }}', '{{ user.id}}', '${total}', '{% if page %}', '{{ title | upper }}'],
   },
   {
     id: 'ssti-freemarker',
@@ -369,5 +367,29 @@ export const ssti: readonly Pattern[] = [
     literals: ['${{<%', '{{<%', '<%[%', '}}%\\', '{{#{${', '${{"', '{{\'"', '#{<%='],
     match: ['${{<%[%\'"}}%\\', 'x{{<%y'],
     pass: ['${{ github.ref }}', '<% x %>'],
+  },
+  {
+    id: 'ssti-expression-object',
+    category: 'ssti',
+    severity: 'critical',
+    message: 'An expression language that reaches the server',
+    score: 5,
+    literals: ['${', '#{', '*{', '@{', '~{', '@(', '%{'],
+    after: [
+      space,
+      within(
+        40,
+        any(
+          ...words(`
+            __class__ __init__ __globals__ .getClass .class. T( java. javax. getRuntime freemarker #this #root #session #request
+            facesContext applicationScope sessionScope requestScope pageContext .forName( getServletContext
+            Kernel ENV[ __import__ product.getClass .exec( System.get util.Scanner ProcessBuilder
+          `),
+        ),
+        '}\n',
+      ),
+    ],
+    match: ['${T(java.lang.Runtime)}', '#{session.getClass()}', '*{T(org.x)}', '${pageContext.request}'],
+    pass: ['${total}', '${config.min}', '${request.url}'],
   },
 ]

@@ -22,7 +22,7 @@ export type TokenNode =
   | { readonly op: 'edge' }
   /** The value ends here; in `before`, it starts here. */
   | { readonly op: 'border' }
-  /** Only in `before`: the quote that stands here opens or closes an odd number of quotes of its kind in `bytes`. */
+  /** Only in `before`: the quote that stands here makes an odd number of its kind in `bytes` of its line. */
   | { readonly op: 'odd'; readonly bytes: number }
 
 /** True for a sequence of tokens. */
@@ -49,7 +49,7 @@ export const within = (bytes: number, of: Token, stop = ''): TokenNode => ({ op:
 
 export const edge: TokenNode = { op: 'edge' }
 export const border: TokenNode = { op: 'border' }
-export const odd: TokenNode = { op: 'odd', bytes: 64 }
+export const odd: TokenNode = { op: 'odd', bytes: 128 }
 
 /** White space, none to sixteen bytes. */
 export const space: TokenNode = run(' \t\n\r\v\f', 0, 16)

@@ -43,22 +43,6 @@ export const xxe: readonly Pattern[] = [
     pass: ['<!DOCTYPE html>', '<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0//EN">'],
   },
   {
-    id: 'xxe-parameter-entity',
-    category: 'xxe',
-    severity: 'high',
-    message: 'A parameter entity is used',
-    score: 4,
-    aggressive: 5,
-    literals: words(`
-      %xxe; %dtd; %remote; %send; %file; %eval; %exfil; %ext; %payload; %all; %data; %param1; %sp; &xxe;
-      &file; &lol; &exfil; &send;
-    `),
-    before: [any(border, run('>"\' \t\n\r;][', 1))],
-    after: [any(border, run('<]> \t\n\r%', 1))],
-    match: ['<r>&xxe;</r>', '[%dtd;]', ' %remote; %send;'],
-    pass: ['50%all;x', 'a&file;b'],
-  },
-  {
     id: 'xxe-include',
     category: 'xxe',
     severity: 'critical',

@@ -74,7 +74,9 @@ const argument: Token = [
         [word, any('.', '/', ':', '=', '\\', '@', '-'), run('a-z0-9/\\*$', 1)],
       ),
     ],
-    [space, any('|', ';', '&', '>', '<', '`', ')', '#', '}', '$', '\n')],
+    // A bar with a space in front of it is the border of a cell in Markdown.
+    ['|'],
+    [space, any(';', '&', '>', '<', '`', ')', '#', '}', '$', '\n')],
     ['{', run('^\n', 1)],
     // Followed by another operator of the shell: no sentence goes on like that.
     [
@@ -158,8 +160,7 @@ export const rceCommands: readonly Pattern[] = [
     literals: words(`
       bash sh zsh ksh csh tcsh dash ash python python2 python3 perl ruby php node nodejs lua tclsh java gcc
       cc make cmd cmd.exe powershell powershell.exe pwsh mshta rundll32 regsvr32 wscript cscript wmic net sc
-      schtasks reg msiexec at nohup exec eval source screen tmux expect osascript start call forfiles copy
-      del echo
+      schtasks msiexec at nohup exec eval source screen tmux expect osascript start call forfiles       del echo
     `),
     before: smuggled,
     after: [edge, argument],
@@ -253,7 +254,7 @@ export const rceCommands: readonly Pattern[] = [
     aggressive: 5,
     literals: words(`
       wget curl nslookup dig ping cat tac head tail ls rm cp mv chmod touch echo bash sh python perl php ruby nc type dir
-      del copy net host getent whoami uname ifconfig ipconfig
+      del net host getent whoami uname ifconfig ipconfig
     `),
     before: [
       any(

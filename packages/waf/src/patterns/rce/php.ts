@@ -130,7 +130,7 @@ export const rcePhp: readonly Pattern[] = [
       move_uploaded_file( php_uname( gzinflate( str_rot13( ini_set( putenv( get_defined_vars( getenv(
       apache_setenv( symlink( extract(
     `),
-    before: [any(border, run(`;{(@=&|'"\`!.$`, 1))],
+    before: [any(border, run(`;{(@=&|'"\`!$`, 1))],
     after: [space, any([')', any(border, ';', run(`'"}`, 1))], quote, '$', 'base64', [letters, '('], digits)],
     match: [
       'phpinfo();',

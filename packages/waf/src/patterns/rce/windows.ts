@@ -1,6 +1,6 @@
 /** Command injection: Windows and PowerShell. */
 import type { Pattern } from '../pattern.ts'
-import { any, border, phrases, quote, run, space, within } from '../tokens.ts'
+import { any, border, phrases, run, space, within } from '../tokens.ts'
 
 const category = 'rce'
 const severity = 'critical'
@@ -22,7 +22,7 @@ export const rceWindows: readonly Pattern[] = [
     after: [
       within(
         40,
-        any('/', '\\', ' -', '|', '&', '>', 'http', quote, 'enc ', 'nop', 'noni', 'exec', 'file'),
+        any('/', '\\', ' -', '|', '&', '>', 'http', '"', "'", 'enc ', 'nop', 'noni', 'exec', 'file'),
         '\n,;.',
       ),
     ],

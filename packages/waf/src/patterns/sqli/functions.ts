@@ -41,6 +41,7 @@ export const sqliFunctions: readonly Pattern[] = [
           any('and', 'or', 'then', 'else', 'by', 'in'),
           run(' \t\n(+!', 0, 8),
         ],
+        [within(80, ['when', edge]), gap, any('then', 'else'), run(' \t\n(', 1, 8)],
         [brokenOut, maybe(any('+', '-', '*', '/', '^', '%', '|'), space)],
         [border, space],
       ),
@@ -215,6 +216,7 @@ export const sqliFunctions: readonly Pattern[] = [
       any(quote, '0x', 'char(', 'fopen', 'chr(', 'concat(', 'select', 'bulk', '(', ['@']),
       run('^\n', 0, 1),
     ],
+    before: [any(border, run('^a-z0-9_.', 1))],
     match: ["load_file('/etc/passwd')", "into outfile '/tmp/x'", "openrowset('SQLOLEDB'", 'load_file(0x2f)'],
     pass: ['into outfile format', 'readfile(path)', 'bulk insert of rows'],
   },
@@ -227,7 +229,7 @@ export const sqliFunctions: readonly Pattern[] = [
     literals: words(`
       xp_cmdshell xp_regread xp_regwrite xp_dirtree xp_fileexist xp_subdirs sp_oacreate sp_oamethod
       sp_executesql sp_addsrvrolemember sp_makewebtask sp_configure sp_password sp_execute_external_script
-      dbms_java. dbms_scheduler. dbms_export_extension sys_exec( sys_eval( sp_sys_protoop fn_varbintohexstr
+      dbms_java. dbms_scheduler. dbms_export_extension sys_exec( sys_eval( fn_varbintohexstr
       dblink_connect utl_http. httpuritype(
     `),
     before: [any(run(' \t\n.;(\'"[,@=+', 1), border)],

@@ -106,7 +106,7 @@ export const sqliQueries: readonly Pattern[] = [
     score: 5,
     literals: ['/**/', '/*_*/', '*/'],
     before: [
-      any('union', 'select', 'or', 'and', 'from', 'where', 'all', 'by', 'having', 'like', '1', "'"),
+      any('union', 'select', 'or', 'and', 'from', 'where', 'all', 'by', 'having', 'like', '1'),
       maybe('/*', run('a-z0-9_ ', 0, 16)),
     ],
     after: [
@@ -132,7 +132,7 @@ export const sqliQueries: readonly Pattern[] = [
       not(run('a-z', 1)),
       any('/*', '(', '=', gap, quote, border, ','),
     ],
-    match: ['1/**/union/**/select/**/2', "'/**/or/**/1=1", 'union/*a*/select/**/'],
+    match: ['1/**/union/**/select/**/2', 'union/*a*/select/**/'],
     pass: ['/* a */ and b', 'a /**/ b', 'select all */ from'],
   },
   {

@@ -58,7 +58,7 @@ export const xssAddresses: readonly Pattern[] = [
     before: [
       any([any('=', 'url(', '](', ':', ',', ';url='), space, maybe(quote)], [any('"', "'", '`'), space]),
     ],
-    after: [run(`${WHITE}`, 0, 4), not('void(0)', 'void 0', ';"', '"', "'"), run('^\n', 1)],
+    after: [run(`${WHITE}`, 0, 4), not('void(0)', 'void 0'), any(scriptStart, ...SINKS)],
     match: [
       '<a href="javascript:f()">',
       '[x](javascript:alert(1))',
@@ -85,8 +85,7 @@ export const xssAddresses: readonly Pattern[] = [
     message: 'A data: address with markup or script',
     score: 5,
     literals: words(`
-      data:text/html data:text/javascript data:application/javascript data:image/svg+xml
-      data:application/xml data:text/xml data:application/xhtml+xml data:application/x-javascript
+      data:text/html data:text/javascript data:application/javascript data:application/xml data:text/xml data:application/xhtml+xml data:application/x-javascript
       data:;base64 data:,<
     `),
     before: [any([border, run(`${WHITE}'"`, 0, 4)], [any('=', '(', 'url('), space, maybe(quote)])],
@@ -237,5 +236,20 @@ export const xssAddresses: readonly Pattern[] = [
     after: [space, any(...SINKS), any('(', '`', '.', '?.', ')')],
     match: ['vascript:alert(1)', 'x script: confirm`1`'],
     pass: ['script: alert the crew', 'transcript: yes'],
+  },
+  {
+    id: 'xss-data-image',
+    category,
+    severity,
+    message: 'A picture in a data: address with script in it',
+    score: 5,
+    literals: ['data:image/svg+xml', 'data:image/svg'],
+    after: [
+      run('a-z0-9=;_+-', 0, 40),
+      ',',
+      within(200, any('<script', 'onload', 'onerror', 'javascript:', 'alert(', '<foreignobject', 'onbegin')),
+    ],
+    match: ['data:image/svg+xml,<svg onload=f()>', 'data:image/svg+xml;utf8,<svg><script>'],
+    pass: ['data:image/svg+xml;base64,PHN2ZyB4bWxucz0i', 'data:image/svg+xml,<svg><path d="M0"/></svg>'],
   },
 ]
