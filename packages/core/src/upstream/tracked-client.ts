@@ -22,7 +22,7 @@ export class TrackedClient extends Client {
         connect(target, (...[error, socket]) => {
           // One that was opened in advance may have gone stale like one that was used.
           this.served = socket !== null && warmed.has(socket) ? 1 : 0
-          this.filter = socket === null ? null : new ContinueFilter(socket)
+          this.filter = socket ? new ContinueFilter(socket) : null
           callback(...([error, socket] as [null, typeof socket & object]))
         }),
     })
