@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { X509Certificate } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { connect } from 'node:tls'
+import { type ConnectionOptions, connect } from 'node:tls'
 import { pipeline, reply } from '@postern/core'
 import { describe, expect, test, vi } from 'vitest'
 import { authority, type Issued } from './support/authority.ts'
@@ -130,8 +130,9 @@ async function watch(port: number, servername: string): Promise<Buffer | null> {
       port,
       servername,
       rejectUnauthorized: false,
+      // Missing from the types of Node.
       requestOCSP: true,
-    })
+    } as ConnectionOptions)
     let response: Buffer | null = null
     socket.on('OCSPResponse', bytes => {
       response = bytes?.length ? bytes : null

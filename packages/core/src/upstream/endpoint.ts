@@ -1,5 +1,6 @@
 /** One server of a group: an address to connect to, what runs there, and how it fares. */
 import type { Candidate } from './balance/balancer.ts'
+import { seedOf } from './balance/hash.ts'
 import { PeakEwma } from './balance/peak-ewma.ts'
 import type { Connector } from './connector.ts'
 import type { ActiveCheck } from './health/active-check.ts'
@@ -18,6 +19,7 @@ export class Endpoint implements Target, Candidate {
   /** The address of a name that this is, or `null` for the name itself. */
   readonly address: string | null
   readonly id: string
+  readonly seed: number
   readonly label: string
   readonly authority: string
   readonly basePath: string
@@ -43,6 +45,7 @@ export class Endpoint implements Target, Candidate {
     this.spec = spec
     this.address = address
     this.id = address === null ? spec.id : `${spec.id}#${address}`
+    this.seed = seedOf(this.id)
     this.label = this.id
     this.authority = spec.authority
     this.basePath = spec.basePath

@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { testContext } from '../../testing/context.ts'
 import type { Balancer, Candidate } from './balancer.ts'
-import { consistentHash } from './consistent-hash.ts'
-import { hash32 } from './hash.ts'
+import { consistentHash, score } from './consistent-hash.ts'
+import { hash32, mix32, seedOf } from './hash.ts'
 import { leastRequests } from './least-requests.ts'
 import { PeakEwma } from './peak-ewma.ts'
 import { roundRobin } from './round-robin.ts'
@@ -12,6 +12,7 @@ import { weighted } from './weighted.ts'
 
 const candidate = (id: string, weight = 1, inFlight = 0): Candidate & { inFlight: number } => ({
   id,
+  seed: seedOf(id),
   inFlight,
   share: () => weight,
   latency: new PeakEwma(),
@@ -203,6 +204,23 @@ describe('consistent hash', () => {
     const balancer = consistentHash('address', roundRobin())
     const at = (address: string) => balancer.pick(ready, testContext({ peer: { address } })).id
     expect(at('2001:db8::1')).toBe(at('2001:db8::ffff:2'))
+  })
+
+  test('is the same as the plain highest score, whatever the shares', () => {
+    const targets = fc.uniqueArray(fc.tuple(fc.string({ minLength: 1 }), fc.integer({ min: 1, max: 4 })), {
+      minLength: 1,
+      maxLength: 12,
+      selector: ([id]) => id,
+    })
+    fc.assert(
+      fc.property(targets, fc.string({ minLength: 1 }), (list, key) => {
+        const ready = list.map(([id, weight]) => candidate(id, weight))
+        const plain = [...ready]
+          .map(target => ({ id: target.id, score: score(target.share(), mix32(hash32(key) ^ target.seed)) }))
+          .reduce((a, b) => (b.score > a.score || (b.score === a.score && b.id < a.id) ? b : a))
+        expect(consistentHash(() => key, roundRobin()).pick(ready, testContext()).id).toBe(plain.id)
+      }),
+    )
   })
 
   test('the hash is the same in every process', () => {

@@ -6,6 +6,8 @@ import type { PeakEwma } from './peak-ewma.ts'
 export interface Candidate {
   /** Stable name: the same in each process, whatever the order of the list. */
   readonly id: string
+  /** Hash of the id, {@link seedOf}. */
+  readonly seed: number
   /** Requests that are under way. */
   readonly inFlight: number
   /** Its share of the load right now: the weight, less while it warms up. Above 0. */

@@ -20,32 +20,36 @@ export type HashKey =
  */
 export function consistentHash(by: HashKey, otherwise: Balancer): Balancer {
   const keyOf = keyReader(by)
-  const seeds = new WeakMap<Candidate, number>()
-  const seedOf = (target: Candidate): number => {
-    let seed = seeds.get(target)
-    if (seed === undefined) seeds.set(target, (seed = hash32(target.id, 0x9747b28c)))
-    return seed
-  }
   return {
     pick<T extends Candidate>(ready: readonly T[], cx: Context | null): T {
       const key = cx === null ? undefined : keyOf(cx)
       if (key === undefined || key === '') return otherwise.pick(ready, cx)
       const hash = hash32(key)
       let best = ready[0]!
-      let highest = -1
-      for (let i = 0; i < ready.length; i++) {
+      let most = mix32(hash ^ best.seed)
+      let share = best.share()
+      for (let i = 1; i < ready.length; i++) {
         const target = ready[i]!
-        // In (0, 1]; its logarithm makes the chance of the highest score proportional to the share.
-        const drawn = (mix32(hash ^ seedOf(target)) + 1) / 0x1_0000_0000
-        const score = target.share() / Math.max(-Math.log(drawn), Number.MIN_VALUE)
-        if (score > highest || (score === highest && target.id < best.id)) {
-          highest = score
-          best = target
-        }
+        const drawn = mix32(hash ^ target.seed)
+        const own = target.share()
+        // Of equal shares the higher draw wins; only unequal ones need the logarithms.
+        const wins =
+          own === share
+            ? drawn > most || (drawn === most && target.id < best.id)
+            : score(own, drawn) > score(share, most)
+        if (!wins) continue
+        best = target
+        most = drawn
+        share = own
       }
       return best
     },
   }
+}
+
+/** The chance of the highest one is in proportion to the share. `drawn` is a whole number of 32 bits. */
+export function score(share: number, drawn: number): number {
+  return share / Math.max(-Math.log((drawn + 1) / 0x1_0000_0000), Number.MIN_VALUE)
 }
 
 function keyReader(by: HashKey): (cx: Context) => string | undefined {

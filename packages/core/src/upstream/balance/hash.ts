@@ -15,6 +15,11 @@ export function hash32(text: string, seed = 0): number {
   return mix32(h ^ length)
 }
 
+/** What a target is drawn with. */
+export function seedOf(id: string): number {
+  return hash32(id, 0x9747b28c)
+}
+
 /** The finaliser: each bit of the input changes half of the output's. */
 export function mix32(value: number): number {
   let h = value | 0
