@@ -1,5 +1,6 @@
 /** undici's client, which does not tell on which connection a request goes, and one that does. */
 import { type buildConnector, Client, type Dispatcher } from 'undici'
+import { ContinueFilter } from './unasked-continue.ts'
 
 /** A handler that wants to know its client. */
 export interface TrackedHandler {
@@ -10,6 +11,8 @@ export interface TrackedHandler {
 export class TrackedClient extends Client {
   /** Requests that went over the present connection. */
   served = 0
+  /** What reads the present connection. */
+  filter: ContinueFilter | null = null
 
   constructor(origin: URL, options: Client.Options & { connect: buildConnector.connector }) {
     const { connect } = options
@@ -19,6 +22,7 @@ export class TrackedClient extends Client {
         connect(target, (...[error, socket]) => {
           // One that was opened in advance may have gone stale like one that was used.
           this.served = socket !== null && warmed.has(socket) ? 1 : 0
+          this.filter = socket ? new ContinueFilter(socket) : null
           callback(...([error, socket] as [null, typeof socket & object]))
         }),
     })

@@ -49,7 +49,11 @@ export class UndiciCall implements Call, TrackedHandler {
 
   onConnect(abort: (error: Error) => void): void {
     this.#abort = abort
-    this.#reused = this.client !== null && this.client.served++ > 0
+    const { client } = this
+    if (client !== null) {
+      this.#reused = client.served++ > 0
+      if (client.filter !== null) client.filter.armed = true
+    }
     if (this.#cancelled) abort(this.#cancelled)
   }
 
