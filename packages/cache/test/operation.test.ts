@@ -1,6 +1,7 @@
 /** What an operator does and sees: purges, the admin handler, decisions in log and metrics, fixed assets, options. */
-import { accessLog, ipAccess, pipeline, reply } from '@postern/core'
+import { accessLog, ipAccess, pipeline, proxy, reply } from '@postern/core'
 import { describe, expect, test } from 'vitest'
+import { origin, testUpstream } from '../../core/test/support/servers.ts'
 import { type CacheDecision, type CacheOptions, cache, cacheAdmin, cacheOutcome } from '../src/index.ts'
 import { cachingEdge, turn } from './support.ts'
 
@@ -149,6 +150,19 @@ test('every decision is told: in the state, to the log, to the callback, and in 
   expect(lines.map(({ cache, cacheReason }) => [cache, cacheReason ?? ''])).toEqual(
     told.map(({ status, reason }) => [status, reason]),
   )
+})
+
+test('the outcome of the request that caused a fetch tells who was asked; that of a hit tells nobody', async () => {
+  const { url } = await origin(res => res.writeHead(200, FRESH).end('x'))
+  const app = pipeline()
+    .wrap(cache())
+    .handle(proxy(testUpstream(url)))
+  expect((await app.inject({ path: '/x' })).outcome).toMatchObject({ upstream: 'test', attempts: 1 })
+  expect((await app.inject({ path: '/x' })).outcome).toMatchObject({ upstream: null, attempts: 0 })
+  expect((await app.inject({ path: '/y', method: 'HEAD' })).outcome).toMatchObject({
+    upstream: 'test',
+    attempts: 1,
+  })
 })
 
 describe('fingerprinted assets', () => {

@@ -35,7 +35,7 @@ export async function cachingEdge(
   const store = cache(options)
   const app = pipeline()
     .wrap(store)
-    .handle(proxy(testUpstream(url, { connections: 1500, ...upstream })))
+    .handle(proxy(testUpstream(url, { connections: 1500, ...upstream }), { retry: false }))
   const { port } = await edge(app)
   const agent = new Agent({ keepAlive: true, maxSockets: 2000 })
   onTestFinished(() => agent.destroy())

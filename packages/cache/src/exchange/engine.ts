@@ -272,6 +272,7 @@ export class Engine {
     cx.signal.addEventListener('abort', onAbort, { once: true })
     const reply = await inner(sub.context)
     cx.signal.removeEventListener('abort', onAbort)
+    sub.adopt()
     const asked = { ...question, noStore: false, requestTime, responseTime: this.now() }
     if (entry !== null && entry.part === null && reply.status === 200 && !reply.error)
       this.#learn(entry, reply, cx, asked, tick)

@@ -168,6 +168,7 @@ export class Fetch {
     this.#requestTime = this.#engine.now()
     const answered = (reply: Reply): void => {
       if (this.#state === 'over') return discard(reply)
+      if (cx === this.#askedBy) sub.adopt()
       this.#responseTime = this.#engine.now()
       this.#answered(cx, reply)
     }

@@ -25,6 +25,8 @@ export interface Subrequest<S extends object, P extends object> {
   readonly context: Context<S, P>
   /** Nobody wants the answer any more. Without it, the request outlives the client. */
   abort(error: ProxyError): void
+  /** The outcome of the request that it was made from tells which upstream was asked, and how often. */
+  adopt(): void
 }
 
 /**
@@ -48,7 +50,15 @@ export function subrequest<S extends object, P extends object>(
       inform,
     }
     const made = new Exchange(cx.plan, request, cx.params, body, link, null, cx.state)
-    return { context: made as unknown as Context<S, P>, abort: error => made.abort(error) }
+    return {
+      context: made as unknown as Context<S, P>,
+      abort: error => made.abort(error),
+      adopt() {
+        cx.upstream = made.upstream
+        cx.target = made.target
+        cx.attempts += made.attempts
+      },
+    }
   }
   // A context made by a test.
   const controller = new AbortController()
@@ -63,7 +73,7 @@ export function subrequest<S extends object, P extends object>(
     draining: cx.draining,
     inform,
   }
-  return { context, abort: error => controller.abort(error) }
+  return { context, abort: error => controller.abort(error), adopt() {} }
 }
 
 function headOf(request: RequestHead, options: SubrequestOptions): RequestHead {
