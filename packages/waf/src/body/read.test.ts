@@ -127,6 +127,19 @@ describe('type', () => {
     expect(values).toEqual(['body={"a":1}'])
   })
 
+  test('an empty type without a body is none', () => {
+    expect(collect({ method: 'GET', headers: [['Content-Type', '']] }).violation).toBeNull()
+  })
+
+  test.each([
+    'application/json; odata.metadata=minimal;odata.streaming=true',
+    'application/vnd.api+json;ext="https://jsonapi.org/ext/atomic"',
+    'application/json;charset=UTF-8;',
+    'APPLICATION/JSON ; charset=utf8',
+  ])('%s is JSON', type => {
+    expect(collectBody(type, '{"a":1}')).toMatchObject({ values: ['json.a=a', 'json.a=1'], violation: null })
+  })
+
   test('a bad type without a body is refused too', () => {
     expect(
       collect({ method: 'GET', headers: [['Content-Type', 'a/b; charset=utf-7']] }).violation?.rule,

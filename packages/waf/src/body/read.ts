@@ -33,7 +33,10 @@ function readRequest(request: InspectRequest, limits: Limits, emit: Emit): Viola
   const violation = readHead(request, limits, trail, emit)
   const { body } = request
   if (body === undefined || body === null || body.length === 0) {
-    return violation ?? attempt(() => void readContentType(valuesOf(request.headers, 'content-type'), limits))
+    const types = valuesOf(request.headers, 'content-type')
+    // Some clients send an empty one with every GET: there is nothing that it could be wrong about.
+    if (types.length === 1 && types[0] === '') return violation
+    return violation ?? attempt(() => void readContentType(types, limits))
   }
   return readContent(request, body, limits, trail, emit) ?? violation
 }

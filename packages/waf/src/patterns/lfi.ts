@@ -1,6 +1,6 @@
 /** Path traversal and inclusion of local files. */
 import type { Pattern } from './pattern.ts'
-import { any, border, edge, maybe, not, quote, run, type Token, within, words } from './tokens.ts'
+import { any, border, edge, maybe, quote, run, type Token, within, words } from './tokens.ts'
 
 const slash: Token = run('/\\', 1, 3)
 const up: Token = [run('.', 2, 4), maybe(any(';', '\0')), slash]
@@ -274,49 +274,6 @@ export const lfi: readonly Pattern[] = [
     pass: ['a\\\\b\\c', '\\\\', 'C:\\\\x'],
   },
   {
-    id: 'lfi-wrapper',
-    category: 'lfi',
-    severity: 'critical',
-    message: 'A stream wrapper that reads or runs what it names',
-    score: 5,
-    literals: words(`
-      php:// phar:// expect:// zip:// compress.zlib:// compress.bzip2:// glob:// ogg:// ssh2. rar:// data://
-      zlib: file:// jar: netdoc: local_file: view-source:file vfs://
-    `),
-    before: [any(border, run('^a-z0-9_', 1))],
-    after: [
-      any(
-        'filter',
-        'input',
-        'stdin',
-        'fd',
-        'temp',
-        'memory',
-        'output',
-        'text',
-        '/',
-        'http',
-        'file',
-        'shell.',
-        'exec',
-        'id',
-        'ls',
-        'whoami',
-        run('a-z0-9.', 1, 40),
-        '%',
-      ),
-      not(' '),
-    ],
-    match: [
-      'php://filter/convert.base64-encode/resource=x',
-      'phar://x.jar',
-      'expect://id',
-      'file:///etc/x',
-      'data://text/plain;base64,PD9w',
-    ],
-    pass: ['profile://x', 'jar: of jam', 'php: // x', 'a.zip'],
-  },
-  {
     id: 'lfi-hidden-file',
     category: 'lfi',
     severity: 'high',
@@ -382,18 +339,6 @@ export const lfi: readonly Pattern[] = [
     after: [any(...words('jpg jpeg png gif html htm php txt pdf js css xml json asp jsp / ico zip'))],
     match: ['/etc/passwd\0.jpg', 'x.php%00.png'],
     pass: ['a.jpg', '100%00 x'],
-  },
-  {
-    id: 'lfi-file-address',
-    category: 'lfi',
-    severity: 'critical',
-    message: 'The value is an address of a local file',
-    score: 5,
-    literals: ['file:/', 'file:\\', 'file:%2f', 'file:c:', 'local_file://', 'netdoc:/'],
-    before: [border, run(' "\'(<=', 0, 3), maybe(any('url:', 'view-source:', 'jar:'))],
-    after: [run('^ \n', 1)],
-    match: ['file:///etc/x', 'url:file:///proc/x', 'file:/etc/x'],
-    pass: ['profile:/x', 'the file: x'],
   },
   {
     id: 'lfi-traversal-parameter',

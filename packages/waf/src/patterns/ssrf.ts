@@ -1,6 +1,6 @@
-/** Addresses: inclusion of remote files, and requests made by the server. */
+/** Addresses: of local files, of remote files that are included, and of requests made by the server. */
 import type { Pattern } from './pattern.ts'
-import { any, border, letters, maybe, phrases, run, within, words } from './tokens.ts'
+import { any, border, letters, maybe, not, phrases, run, within, words } from './tokens.ts'
 
 export const ssrf: readonly Pattern[] = [
   {
@@ -202,5 +202,60 @@ export const ssrf: readonly Pattern[] = [
     ],
     match: ['http://h:6379/\r\nSET a b\r\n', 'http://h/%0d%0aHELO x'],
     pass: ['http://h/\nSee also', 'x\r\nSET'],
+  },
+  {
+    id: 'lfi-wrapper',
+    category: 'lfi',
+    severity: 'critical',
+    message: 'A stream wrapper that reads or runs what it names',
+    score: 5,
+    literals: words(`
+      php:// phar:// expect:// zip:// compress.zlib:// compress.bzip2:// glob:// ogg:// ssh2. rar:// data://
+      zlib: file:// jar: netdoc: local_file: view-source:file vfs://
+    `),
+    before: [any(border, run('^a-z0-9_', 1))],
+    after: [
+      any(
+        'filter',
+        'input',
+        'stdin',
+        'fd',
+        'temp',
+        'memory',
+        'output',
+        'text',
+        '/',
+        'http',
+        'file',
+        'shell.',
+        'exec',
+        'id',
+        'ls',
+        'whoami',
+        run('a-z0-9.', 1, 40),
+        '%',
+      ),
+      not(' '),
+    ],
+    match: [
+      'php://filter/convert.base64-encode/resource=x',
+      'phar://x.jar',
+      'expect://id',
+      'file:///etc/x',
+      'data://text/plain;base64,PD9w',
+    ],
+    pass: ['profile://x', 'jar: of jam', 'php: // x', 'a.zip'],
+  },
+  {
+    id: 'lfi-file-address',
+    category: 'lfi',
+    severity: 'critical',
+    message: 'The value is an address of a local file',
+    score: 5,
+    literals: ['file:/', 'file:\\', 'file:%2f', 'file:c:', 'local_file://', 'netdoc:/'],
+    before: [border, run(' "\'(<=', 0, 3), maybe(any('url:', 'view-source:', 'jar:'))],
+    after: [run('^ \n', 1)],
+    match: ['file:///etc/x', 'url:file:///proc/x', 'file:/etc/x'],
+    pass: ['profile:/x', 'the file: x'],
   },
 ]

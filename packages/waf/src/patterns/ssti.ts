@@ -293,7 +293,7 @@ export const ssti: readonly Pattern[] = [
       '${event:',
       '${log4j:',
     ],
-    before: [any('${', [within(24, '${'), run('^\n', 0, 1)])],
+    before: [any('${', within(24, '${'))],
     match: [
       '${${lower:j}ndi:ldap://h}',
       '${${::-j}${::-n}di:x}',

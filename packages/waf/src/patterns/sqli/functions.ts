@@ -211,11 +211,7 @@ export const sqliFunctions: readonly Pattern[] = [
       bulk insert, openrowset(, opendatasource(, utl_file., load_extension(, load data infile,
       load data local infile, pg_read_binary_file(, readfile(
     `),
-    after: [
-      space,
-      any(quote, '0x', 'char(', 'fopen', 'chr(', 'concat(', 'select', 'bulk', '(', ['@']),
-      run('^\n', 0, 1),
-    ],
+    after: [space, any(quote, '0x', 'char(', 'fopen', 'chr(', 'concat(', 'select', 'bulk', '(', ['@'])],
     before: [any(border, run('^a-z0-9_.', 1))],
     match: ["load_file('/etc/passwd')", "into outfile '/tmp/x'", "openrowset('SQLOLEDB'", 'load_file(0x2f)'],
     pass: ['into outfile format', 'readfile(path)', 'bulk insert of rows'],
