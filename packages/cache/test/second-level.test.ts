@@ -44,6 +44,22 @@ describe('shared by two caches', () => {
     expect((await one.get('/x')).body).toBe('/x 2')
   })
 
+  test('a variant is for those who asked for it, also when others wait for the same look-up', async () => {
+    const store = memoryStore()
+    const answer: Parameters<typeof cachingEdge>[0] = res => {
+      const language = String(res.req.headers['accept-language'])
+      res.writeHead(200, { ...FRESH, Vary: 'Accept-Language' }).end(language)
+    }
+    const one = await cachingEdge(answer, { store })
+    await one.get('/x', { 'accept-language': 'de' })
+    const slow: CacheStore = { ...store, read: key => turn(100).then(() => store.read(key)) }
+    const two = await cachingEdge(answer, { store: slow })
+    const languages = ['de', 'en', 'de', 'fr']
+    const got = await Promise.all(languages.map(language => two.get('/x', { 'accept-language': language })))
+    expect(got.map(reply => reply.body)).toEqual(languages)
+    expect(two.seen.map(seen => seen.raw.join()).join()).not.toContain(',de,')
+  })
+
   test('a stale record is validated, and the renewed one is for both', async () => {
     const store = memoryStore()
     const answer: Parameters<typeof cachingEdge>[0] = res => {

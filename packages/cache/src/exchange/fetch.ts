@@ -35,7 +35,7 @@ import { isPassing, refusalOf } from './refusal.ts'
 import { renew } from './renewal.ts'
 import { discard, occasionOf, sourceOf } from './replies.ts'
 import { SharedBody } from './shared-body.ts'
-import { type Waiter, Waiters } from './waiters.ts'
+import { isFor, type Waiter, Waiters } from './waiters.ts'
 
 export class Fetch {
   readonly place: Place
@@ -124,13 +124,12 @@ export class Fetch {
     this.#doom.whole = true
   }
 
-  /** Dooms it if it has this tag. */
   doomTag(tag: string): void {
     if (this.#state === 'sharing' && tagsOf(this.#headers).includes(tag)) this.doom()
     else this.#doom.tag(tag)
   }
 
-  /** Another process, or this one before it was restarted, may have it. */
+  // Another process may have it, or this one before it was restarted.
   async #lookUp(cx: Context, level2: Level2): Promise<void> {
     const engine = this.#engine
     const { entry, generation } = await level2.find(this.place, this.request, this.tick)
@@ -143,9 +142,10 @@ export class Fetch {
     const now = engine.now()
     const rest: Waiter[] = []
     for (const waiter of this.#waiters.take()) {
-      const { question } = waiter
-      if (!engine.answers(entry, question, waiter.cx.request.method, now)) rest.push(waiter)
-      else waiter.resolve(engine.stored(waiter.cx, question, entry, 'hit', 'second-level', null, now))
+      const { cx: its, question } = waiter
+      if (!isFor(entry, this.place.selector, waiter)) this.#again(waiter)
+      else if (!engine.answers(entry, question, its.request.method, now)) rest.push(waiter)
+      else waiter.resolve(engine.stored(its, question, entry, 'hit', 'second-level', null, now))
     }
     if (rest.length === 0 && !(this.#background && !isFresh(entry, now))) return this.#finish()
     this.#waiters.putBack(rest)
@@ -213,7 +213,8 @@ export class Fetch {
     const rest: Waiter[] = []
     for (const waiter of this.#waiters.take()) {
       const asked = waiter.question.directives?.staleIfError ?? null
-      if (!mayUseStale(occasion, staleness, entry.said, asked, engine.rules.stale)) rest.push(waiter)
+      const may = mayUseStale(occasion, staleness, entry.said, asked, engine.rules.stale)
+      if (!may || !isFor(entry, this.place.selector, waiter)) rest.push(waiter)
       else waiter.resolve(engine.stored(waiter.cx, waiter.question, entry, 'stale', occasion, reply.status))
     }
     this.#waiters.putBack(rest)
@@ -386,7 +387,6 @@ export class Fetch {
     }
   }
 
-  /** Nobody waits any more. In the background, it is fetched for the store. */
   #deserted(error: ProxyError): void {
     if (this.#background || this.#state !== 'asking') return
     this.#finish()

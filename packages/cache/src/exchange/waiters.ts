@@ -1,6 +1,7 @@
 /** The requests that wait for one fetch. */
 import { type Context, HeaderList, ProxyError, type Reply } from '@postern/core'
 import type { Question } from '../policy/request.ts'
+import { type Entry, fits } from '../store/entry.ts'
 import { clientClosed } from './replies.ts'
 
 /** A request that waits for an answer. */
@@ -68,4 +69,9 @@ export class Waiters {
     waiter.resolve({ status: 499, headers: new HeaderList(), body: null, error })
     if (this.#waiting.length === 0) this.#deserted(error)
   }
+}
+
+/** True when a stored response is one for this request: it may wait for a fetch that turns out to be of another variant. */
+export function isFor(entry: Entry, selector: string, { cx, question }: Waiter): boolean {
+  return fits(entry, selector, cx.request.headers) && (!question.hasAuthorization || entry.shared)
 }
