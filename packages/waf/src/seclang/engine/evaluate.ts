@@ -5,7 +5,7 @@ import { isCandidate } from '../prefilter/prefilter.ts'
 import type { Condition, Rule } from '../rules/model.ts'
 import { applyEffects } from './effects.ts'
 import { Entry, type Form } from './form.ts'
-import type { Reading, Transaction } from './transaction.ts'
+import type { Reading, Segment, Transaction } from './transaction.ts'
 
 /** Values that a chain keeps for `MATCHED_VARS`, and matches that a transaction keeps for its log. */
 const MAX_MATCHED = 1000
@@ -38,7 +38,7 @@ function matches(tx: Transaction, rule: Rule): boolean {
   const first = conditions[0]!
   // Most rules end here: no value holds what any match must hold.
   if (first.view !== -1) {
-    const union = tx.union(first, () => read(tx, first))
+    const union = tx.union(first, read)
     if (!isCandidate(union, first.pattern)) return false
   }
   tx.matched = []
@@ -58,32 +58,45 @@ function meets(tx: Transaction, rule: Rule, condition: Condition): boolean {
     note(tx, condition, variableName(condition.targets[0]!), only, only.form.after(pipeline))
     return true
   }
-  const { names, entries } = read(tx, condition)
-  const { exempt } = tx
-  const removed = tx.removed.anyTarget ? tx.removed.targetsOf(rule) : []
   let met = false
-  for (let i = 0; i < entries.length; i++) {
-    const entry = entries[i]!
-    if (removed.length > 0 && removed.some(target => covers(tx, target, names[i]!, entry))) continue
-    if (exempt?.(rule.id, rule.tags, nameOf(names[i]!, entry))) continue
-    if (steps === null) {
-      if (tests(tx, condition, entry.form.after(pipeline))) {
+  for (const { name, entries } of read(tx, condition)) {
+    for (let i = 0; i < entries.length; i++) {
+      const entry = entries[i]!
+      if (isExempt(tx, rule, name, entry)) continue
+      if (
+        steps === null
+          ? meetsForm(tx, condition, name, entry, entry.form.after(pipeline))
+          : meetsStep(tx, condition, name, entry)
+      )
         met = true
-        note(tx, condition, names[i]!, entry, entry.form.after(pipeline))
-      }
-      continue
-    }
-    let before: Form | null = null
-    for (const step of steps) {
-      const form = entry.form.after(step)
-      if (form !== before && tests(tx, condition, form)) {
-        met = true
-        note(tx, condition, names[i]!, entry, form)
-      }
-      before = form
     }
   }
   return met
+}
+
+/** `multiMatch`: the value after each transformation that changed it. */
+function meetsStep(tx: Transaction, condition: Condition, name: string, entry: Entry): boolean {
+  let met = false
+  let before: Form | null = null
+  for (const step of condition.steps!) {
+    const form = entry.form.after(step)
+    if (form !== before && meetsForm(tx, condition, name, entry, form)) met = true
+    before = form
+  }
+  return met
+}
+
+function meetsForm(tx: Transaction, condition: Condition, name: string, entry: Entry, form: Form): boolean {
+  if (!tests(tx, condition, form)) return false
+  note(tx, condition, name, entry, form)
+  return true
+}
+
+/** Whether this rule must not look at this value: a `ctl` said so, or whoever asked. */
+function isExempt(tx: Transaction, rule: Rule, name: string, entry: Entry): boolean {
+  if (tx.removed.anyTarget && tx.removed.targetsOf(rule).some(target => covers(tx, target, name, entry)))
+    return true
+  return tx.exempt !== null && tx.exempt(rule.id, rule.tags, nameOf(name, entry))
 }
 
 /**
@@ -132,24 +145,29 @@ function nameOf(name: string, entry: Entry): string {
 
 /** The values of a condition's variables, without those that it leaves out. */
 function read(tx: Transaction, condition: Condition): Reading {
-  return tx.reading(condition.reads, () => {
-    const names: string[] = []
-    const entries: Entry[] = []
-    for (const target of condition.targets) {
-      const found = tx.select(target)
-      if (target.count) {
-        names.push(variableName(target))
-        entries.push(new Entry('', String(found.length)))
-        continue
-      }
-      for (const entry of found) {
-        if (condition.exclusions.some(exclusion => covers(tx, exclusion, target.variable, entry))) continue
-        names.push(target.variable)
-        entries.push(entry)
-      }
-    }
-    return { names, entries }
-  })
+  return (
+    tx.reading(condition.reads) ??
+    tx.keepReading(
+      condition.reads,
+      condition.targets.map(target => segmentOf(tx, condition, target)),
+    )
+  )
+}
+
+function segmentOf(tx: Transaction, { exclusions }: Condition, target: Target): Segment {
+  const name = variableName(target)
+  const entries = tx.select(target)
+  if (target.count) return { name, entries: [countOf(entries.length)] }
+  const leavesOut = exclusions.filter(({ variable }) => variable === target.variable)
+  if (leavesOut.length === 0 || entries.length === 0) return { name, entries }
+  return {
+    name,
+    entries: entries.filter(entry => !leavesOut.some(exclusion => covers(tx, exclusion, name, entry))),
+  }
+}
+
+function countOf(members: number): Entry {
+  return members === 0 ? ABSENT : members === 1 ? PRESENT : new Entry('', String(members))
 }
 
 function covers(tx: Transaction, { variable, selector }: Target, name: string, entry: Entry): boolean {

@@ -42,11 +42,15 @@ export type Interruption =
 /** Whether a match of a rule on a variable is to be passed over. */
 export type Exempt = (id: number, tags: readonly string[], variable: string) => boolean
 
-/** What a list of variables gives: names and values side by side. */
-export interface Reading {
-  readonly names: readonly string[]
+/** What one variable of a list gives. */
+export interface Segment {
+  /** As it stands in `MATCHED_VAR_NAME`. */
+  readonly name: string
   readonly entries: readonly Entry[]
 }
+
+/** What a list of variables gives. */
+export type Reading = readonly Segment[]
 
 export class Transaction implements OperatorContext {
   readonly program: RuleProgram
@@ -84,7 +88,7 @@ export class Transaction implements OperatorContext {
   readonly #values = new Map<string, readonly Entry[]>()
   readonly #readings: (Reading | undefined)[] = []
   readonly #unions: (Uint32Array | undefined)[] = []
-  readonly #bases: (Base | undefined)[] = []
+  readonly #bases = new Map<readonly Entry[], Base>()
   #captured: (() => readonly (string | undefined)[]) | null = null
   #groups: readonly (string | undefined)[] = []
 
@@ -102,7 +106,6 @@ export class Transaction implements OperatorContext {
     for (const name of [...this.#values.keys()]) if (variableOf(name)!.late) this.#values.delete(name)
     this.#readings.length = 0
     this.#unions.length = 0
-    this.#bases.length = 0
   }
 
   /** An entry for each key of a collection, with the key as its value. */
@@ -145,40 +148,56 @@ export class Transaction implements OperatorContext {
     return selector.kind === 'key' ? selector.key === key.toLowerCase() : selector.matches(key)
   }
 
-  /** What a condition reads, kept while it can't change. */
-  reading(reads: number, make: () => Reading): Reading {
-    if (reads === -1) return make()
-    const known = this.#readings[reads]
-    if (known !== undefined) return known
-    const made = make()
-    this.#readings[reads] = made
-    return made
+  /** What a list of variables gave before, if that can't have changed since. */
+  reading(reads: number): Reading | undefined {
+    return reads === -1 ? undefined : this.#readings[reads]
+  }
+
+  keepReading(reads: number, reading: Reading): Reading {
+    if (reads !== -1) this.#readings[reads] = reading
+    return reading
   }
 
   /** Patterns that may match any of the values of a view. */
-  union({ view, reads, pipeline }: Condition, reading: () => Reading): Uint32Array {
+  union(condition: Condition, read: (tx: Transaction, condition: Condition) => Reading): Uint32Array {
+    const { view, pipeline } = condition
     const known = this.#unions[view]
     if (known !== undefined) return known
-    this.#bases[reads] ??= this.#base(reading().entries)
-    const { union: common, others } = this.#bases[reads]!
-    let union = common
-    for (let i = 0; i < others.length; i++) {
-      union = joined(union, this.candidates(others[i]!.after(pipeline)), union === common)
+    let union = NONE
+    let own = false
+    for (const { entries } of read(this, condition)) {
+      if (entries.length === 0) continue
+      const { plain, others } = this.#base(entries)
+      for (let i = -1; i < others.length; i++) {
+        const more = i === -1 ? plain : this.candidates(others[i]!.after(pipeline))
+        const sum = joined(union, more, own)
+        own ||= sum !== union && sum !== more
+        union = sum
+      }
     }
     this.#unions[view] = union
     return union
   }
 
-  /** What is the same for every pipeline, and the forms that are not. */
+  /** What is the same for every pipeline, and the forms that are not; worked out once for each list of values. */
   #base(entries: readonly Entry[]): Base {
-    let union = NONE
+    const known = this.#bases.get(entries)
+    if (known !== undefined) return known
+    let plain = NONE
+    let own = false
     const others: Form[] = []
     for (let i = 0; i < entries.length; i++) {
       const { form } = entries[i]!
-      if (form.plain) union = joined(union, this.candidates(form), union === NONE)
-      else others.push(form)
+      if (form.plain) {
+        const more = this.candidates(form)
+        const sum = joined(plain, more, own)
+        own ||= sum !== plain && sum !== more
+        plain = sum
+      } else others.push(form)
     }
-    return { union, others }
+    const made = { plain, others }
+    this.#bases.set(entries, made)
+    return made
   }
 
   candidates(form: Form): Uint32Array {
@@ -274,17 +293,17 @@ export class Transaction implements OperatorContext {
 
 /** Candidates of a list of values: of all that no pipeline changes, and the rest. */
 interface Base {
-  readonly union: Uint32Array
+  readonly plain: Uint32Array
   readonly others: readonly Form[]
 }
 
 const NONE: Uint32Array = new Uint32Array(0)
 
-/** All bits of both. With `shared` the first belongs to somebody else and is not changed. */
-function joined(union: Uint32Array, more: Uint32Array, shared: boolean): Uint32Array {
-  if (more.length === 0) return union
-  if (union.length === 0) return more.slice()
-  const sum = shared ? union.slice() : union
+/** All bits of both. Only an array of one's `own` is changed. */
+function joined(union: Uint32Array, more: Uint32Array, own: boolean): Uint32Array {
+  if (more.length === 0 || union === more) return union
+  if (union.length === 0) return more
+  const sum = own ? union : union.slice()
   for (let word = 0; word < sum.length; word++) sum[word]! |= more[word]!
   return sum
 }
