@@ -1,6 +1,8 @@
 /** Checks of what stands in `use()`, when an app is built. */
+
 import { kindOf, label } from '../config/check.ts'
 import type { ConfigFault } from '../errors.ts'
+import { isThenable } from './answer.ts'
 import type { AnyFilter } from './plan.ts'
 
 const HOOKS = [
@@ -71,6 +73,12 @@ export function checkState(filter: AnyFilter, faults: ConfigFault[]): void {
   if (faults.some(fault => fault.place === place)) return
   try {
     const state: unknown = filter.state()
+    if (isThenable(state)) {
+      Promise.resolve(state).catch(() => {})
+      const later = 'Make the state at once; wait in onRequest, and write what came of it into the state.'
+      faults.push({ place, problem: 'state() gives a promise', fix: later })
+      return
+    }
     if (typeof state === 'object' && state !== null) return
     faults.push({ place, problem: `state() gives ${state === null ? 'null' : typeof state}`, fix })
   } catch (error) {

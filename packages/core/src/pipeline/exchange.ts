@@ -10,12 +10,12 @@
  *
  * No promise is made before something has to wait.
  */
-import { discard, guardReply, guardRequest } from '../body/guard.ts'
+import { discard, guardReply, guardRequest, type Own } from '../body/guard.ts'
 import { holdSource } from '../body/hold.ts'
 import { inspectSource } from '../body/inspect.ts'
 import { transformSource } from '../body/transform.ts'
 import { ProxyError } from '../errors.ts'
-import type { HeaderList } from '../headers/list.ts'
+import { HeaderList } from '../headers/list.ts'
 import { bugReply, failureReply } from '../reply.ts'
 import { isReply, isThenable, noReply } from './answer.ts'
 import type {
@@ -35,6 +35,14 @@ import { tellDone } from './tell-done.ts'
 
 /** Why nothing more is run for an exchange that a transport has ended without a word of the client. */
 const ENDED = new ProxyError({ source: 'client', phase: 'reply-head', code: 'client-closed' })
+
+/** A reply that hooks may edit: a program may give one object again and again, so what they edit is a copy of it. */
+function editable(reply: Reply): Reply {
+  const { body } = reply
+  // The proxy makes its replies anew.
+  if (body !== null && (body as Partial<Own>).keepsTheRules === true) return reply
+  return { ...reply, headers: new HeaderList(reply.headers.raw.slice()) }
+}
 
 /** The context that hooks and handlers get, and the handle that the transport holds. */
 export class Exchange implements Context, OpenExchange {
@@ -277,7 +285,9 @@ export class Exchange implements Context, OpenExchange {
     }
     reply = this.#checked(reply, who)
     const { onReply, replyBody } = this.plan
-    return onReply.length === 0 && replyBody.length === 0 ? this.#leave(reply) : this.#edit(reply, 0)
+    return onReply.length === 0 && replyBody.length === 0
+      ? this.#leave(reply)
+      : this.#edit(editable(reply), 0)
   }
 
   #edit(given: Reply, from: number): Awaitable<Reply> {
@@ -317,7 +327,8 @@ export class Exchange implements Context, OpenExchange {
   #replace(old: Reply, next: Reply, at: number): Reply {
     if (old !== next) this.#discard(old)
     this.#answeredBy = at
-    return this.#checked(next, 'onReply')
+    const checked = this.#checked(next, 'onReply')
+    return checked === old ? checked : editable(checked)
   }
 
   /** What stands in a reply's place when a hook on it fails. */
@@ -355,8 +366,10 @@ export class Exchange implements Context, OpenExchange {
   /** Hands a reply over to the transport. */
   #leave(reply: Reply): Reply {
     const { body } = reply
-    if (body !== null && 'start' in body) reply.body = guardReply(body)
-    return reply
+    if (body === null || !('start' in body)) return reply
+    const guarded = guardReply(body)
+    // The object may be a program's own, which gives it again.
+    return guarded === body ? reply : { ...reply, body: guarded }
   }
 
   #fail(error: unknown): Awaitable<Reply> {

@@ -1,4 +1,5 @@
 /** What a route does, flattened at build: one array per hook, so that a request is a loop. */
+import { isThenable } from './answer.ts'
 import type {
   BodyTransform,
   Context,
@@ -127,6 +128,11 @@ export function stateKeys(maker: () => object): readonly PropertyKey[] {
 }
 
 function objectOf(state: unknown): object {
+  if (isThenable(state)) {
+    // Nobody waits for it: its rejection must not end the process.
+    Promise.resolve(state).catch(() => {})
+    throw new TypeError('the state() of a filter gave a promise')
+  }
   if (typeof state === 'object' && state !== null) return state
   throw new TypeError('the state() of a filter gave no object')
 }
@@ -135,7 +141,7 @@ function someState(makers: readonly (() => object)[]): object {
   const state = {}
   for (const maker of makers) {
     try {
-      Object.assign(state, maker())
+      Object.assign(state, objectOf(maker()))
     } catch {
       // The exchange answers 500 for it already; the other filters still need theirs in onDone.
     }
