@@ -256,6 +256,24 @@ describe('handshakes', () => {
     expect(got.text.match(/HTTP\/1\.1/g)).toHaveLength(1)
     expect(up.received()).not.toContain('/admin')
   })
+
+  const without = (...names: string[]): string =>
+    names.reduce((head, name) => head.replace(new RegExp(`^${name}: .*\\r\\n`, 'm'), ''), SWITCH)
+  it.each([
+    ['Upgrade', without('Upgrade')],
+    ['Connection', without('Connection')],
+    ['Upgrade and Connection', without('Upgrade', 'Connection')],
+  ])('a 101 without %s is a failure of the target', async (_name, head) => {
+    const up = await scripted(`${head}\r\n\x81\x01a`)
+    const group = testUpstream(up.url)
+    const outcomes: Outcome[] = []
+    const { port } = await edge(pipeline().use(seen(outcomes)).handle(proxy(group)))
+    expect(await raw1(port, HANDSHAKE())).toMatchObject({ status: 502, closed: true })
+    await until('the outcome', () => outcomes.length === 1)
+    expect(outcomes[0]!.error).toMatchObject({ source: 'upstream', code: 'bad-reply' })
+    expect(group.stats().targets[0]).toMatchObject({ failures: 1, inFlight: 0 })
+    await until('the upstream connection to close', () => up.sockets.size === 0)
+  })
 })
 
 describe('smuggling through upgrades', () => {
