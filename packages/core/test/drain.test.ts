@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { ConfigError, pipeline, proxy, reply } from '../src/index.ts'
 import { openSocket, openTls, request2, session2 } from './support/clients.ts'
 import { edge, type Kind, origin, rawOrigin, testUpstream, until } from './support/servers.ts'
+import { HANDSHAKE } from './support/websocket.ts'
 
 async function slowEdge(kind: Kind) {
   const up = await origin((res, seen) => setTimeout(() => res.end('done'), seen.target === '/slow' ? 300 : 0))
@@ -139,6 +140,55 @@ describe('the limit', () => {
     await until('the request', () => up.seen.length === 1)
     await attached.drain(limit)
     expect(got).toMatch(/done$/)
+  })
+})
+
+describe('onDone of what is cut at the limit is called before drain() resolves', () => {
+  const requests = {
+    'a waiting GET': 'GET / HTTP/1.1\r\nHost: a.test\r\n\r\n',
+    'an upload': 'POST / HTTP/1.1\r\nHost: a.test\r\nContent-Length: 1000\r\n\r\nabc',
+    'a WebSocket': HANDSHAKE(),
+  }
+  const switching = [
+    'HTTP/1.1 101 Switching Protocols',
+    'Upgrade: websocket',
+    'Connection: Upgrade',
+    'Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=',
+  ]
+  const all = (['http', 'https', 'h2'] as const).flatMap(kind =>
+    Object.entries(requests).map(([name, bytes]) => [kind, name, bytes] as const),
+  )
+  it.each(all)('%s: %s', async (kind, _name, bytes) => {
+    const up = await rawOrigin(socket =>
+      socket.once('data', head => {
+        if (/upgrade: websocket/i.test(String(head))) socket.write(`${switching.join('\r\n')}\r\n\r\n`)
+      }),
+    )
+    let done = 0
+    const app = pipeline()
+      .use({ name: 'log', onDone: () => void done++ })
+      .handle(proxy(testUpstream(up.url)))
+    const { port, attached } = await edge(app, kind)
+    for (let i = 0; i < 5; i++) (kind === 'http' ? openSocket(port) : await openTls(port)).write(bytes)
+    await until('the requests', () => up.received().match(/ HTTP\/1\.1\r\n/g)?.length === 5)
+    if (bytes === HANDSHAKE()) await until('the tunnels', () => attached.tunnels === 5)
+    expect(done).toBe(0)
+    await attached.drain(100)
+    expect(done).toBe(5)
+  })
+
+  it.each(['h2', 'h2c'] as const)('%s: streams', async kind => {
+    const up = await rawOrigin(() => {})
+    let done = 0
+    const app = pipeline()
+      .use({ name: 'log', onDone: () => void done++ })
+      .handle(proxy(testUpstream(up.url)))
+    const { url, attached } = await edge(app, kind)
+    const session = session2(url)
+    for (let i = 0; i < 5; i++) void request2(session, { ':path': '/' })
+    await until('the requests', () => up.received().match(/ HTTP\/1\.1\r\n/g)?.length === 5)
+    await attached.drain(100)
+    expect(done).toBe(5)
   })
 })
 

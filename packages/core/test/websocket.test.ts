@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { type Outcome, pipeline, proxy, reply } from '../src/index.ts'
 import { certificate } from './support/certificate.ts'
-import { exchangeBytes, openSocket, raw1, session2 } from './support/clients.ts'
+import { exchangeBytes, openSocket, openTls, raw1, session2 } from './support/clients.ts'
 import {
   edge,
   field,
@@ -111,12 +111,12 @@ describe('HTTP/1.1 to HTTP/1.1', () => {
     expect(up.received()).toContain('Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==')
   })
 
-  it('a half-closed client gets the rest', async () => {
+  it.each(['http', 'https', 'h2'] as const)('a half-closed client gets the rest (%s)', async kind => {
     const up = await rawOrigin(socket => {
       socket.once('data', () => socket.write(`${SWITCH}\r\n`))
     })
     up.server.removeAllListeners('connection')
-    const { port } = await proxyEdge(up.url)
+    const { port } = await proxyEdge(up.url, kind)
     up.server.on('connection', socket => {
       socket.allowHalfOpen = true
       socket.once('data', () => {
@@ -125,7 +125,7 @@ describe('HTTP/1.1 to HTTP/1.1', () => {
         socket.on('end', () => setTimeout(() => socket.end('the rest'), 30))
       })
     })
-    const socket = openSocket(port)
+    const socket = kind === 'http' ? openSocket(port) : await openTls(port)
     socket.allowHalfOpen = true
     let got = ''
     let ended = false
@@ -255,6 +255,24 @@ describe('handshakes', () => {
     expect(got.text).not.toContain('secret')
     expect(got.text.match(/HTTP\/1\.1/g)).toHaveLength(1)
     expect(up.received()).not.toContain('/admin')
+  })
+
+  const without = (...names: string[]): string =>
+    names.reduce((head, name) => head.replace(new RegExp(`^${name}: .*\\r\\n`, 'm'), ''), SWITCH)
+  it.each([
+    ['Upgrade', without('Upgrade')],
+    ['Connection', without('Connection')],
+    ['Upgrade and Connection', without('Upgrade', 'Connection')],
+  ])('a 101 without %s is a failure of the target', async (_name, head) => {
+    const up = await scripted(`${head}\r\n\x81\x01a`)
+    const group = testUpstream(up.url)
+    const outcomes: Outcome[] = []
+    const { port } = await edge(pipeline().use(seen(outcomes)).handle(proxy(group)))
+    expect(await raw1(port, HANDSHAKE())).toMatchObject({ status: 502, closed: true })
+    await until('the outcome', () => outcomes.length === 1)
+    expect(outcomes[0]!.error).toMatchObject({ source: 'upstream', code: 'bad-reply' })
+    expect(group.stats().targets[0]).toMatchObject({ failures: 1, inFlight: 0 })
+    await until('the upstream connection to close', () => up.sockets.size === 0)
   })
 })
 

@@ -156,6 +156,12 @@ class Upgrade implements Call {
   /** Any other answer is an answer: it is passed on, and the connection ends with it. */
   #refused(message: IncomingMessage): void {
     if (this.#over) return
+    // Without `Upgrade` or `Connection: upgrade` node:http takes it for a final one.
+    if (message.statusCode === 101) {
+      this.#fail(new ProxyError({ source: 'upstream', phase: 'reply-head', code: 'bad-reply' }))
+      this.#socket.destroy()
+      return
+    }
     clearTimeout(this.#timer)
     this.#message = message
     message.on('data', (bytes: Buffer) => {

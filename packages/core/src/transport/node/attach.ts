@@ -45,7 +45,8 @@ export interface Attached {
   /**
    * Stops accepting, finishes what runs within `timeout` ms (default: the option), then closes the rest.
    * HTTP/1.1 answers carry `Connection: close`, HTTP/2 sessions get GOAWAY; connections that stay silent for a second are
-   * closed; tunnels live until the limit, and WebSockets are told then (1001). Resolves when the last connection is gone. Only the first call's `timeout` counts; one that no timer can hold
+   * closed; tunnels live until the limit, and WebSockets are told then (1001). Resolves when the last connection is gone
+   * and `onDone` of each exchange was called. Only the first call's `timeout` counts; one that no timer can hold
    * (`Infinity`) is about 25 days.
    * @throws ConfigError for a timeout that is negative or no number.
    */

@@ -17,6 +17,8 @@ const GOAWAY_PAUSE = 100
  * second to arrive and be answered with `Connection: close`.
  */
 const IDLE_LOOKS = 10
+/** How long the last connections may take to say that they are closed, in ms. */
+const CLOSING = 1000
 
 /** Keeps the connections of a server in view. */
 export class Connections {
@@ -30,6 +32,7 @@ export class Connections {
   readonly #handshakes = new Set<string>()
   /** With the two ends of each. */
   readonly #sessions = new Map<ServerHttp2Session, string | null>()
+  #onGone: (() => void) | null = null
 
   /** `idle`: ms of silence after which an HTTP/2 session is asked to end, and after as many again cut. */
   watch(server: Server, idle: number): void {
@@ -37,7 +40,7 @@ export class Connections {
     const secure = 'setSecureContext' in server
     server.on('connection', (socket: Socket) => {
       this.#sockets.add(socket)
-      socket.once('close', () => this.#sockets.delete(socket))
+      socket.once('close', () => this.#left(this.#sockets, socket))
       if (plain) this.#keepHttp1(socket)
       else this.#keepByEnds(socket, secure)
     })
@@ -47,7 +50,7 @@ export class Connections {
     })
     server.on('session', (session: ServerHttp2Session) => {
       this.#sessions.set(session, endsOf(session.socket))
-      session.once('close', () => this.#sessions.delete(session))
+      session.once('close', () => this.#left(this.#sessions, session))
       // After a broken frame Node says GOAWAY, reads no more and leaves the connection open: only time ends it.
       session.setTimeout(idle, () => {
         if (session.closed) session.destroy()
@@ -58,7 +61,30 @@ export class Connections {
 
   #keepHttp1(socket: Socket): void {
     this.#http1.add(socket)
-    socket.once('close', () => this.#http1.delete(socket))
+    socket.once('close', () => this.#left(this.#http1, socket))
+  }
+
+  #left<T>(kept: { delete(one: T): boolean }, one: T): void {
+    kept.delete(one)
+    if (this.#empty) this.#onGone?.()
+  }
+
+  get #empty(): boolean {
+    return this.#sockets.size + this.#http1.size + this.#sessions.size === 0
+  }
+
+  /**
+   * Resolves when 'close' of each connection was emitted, which ends its exchanges. A server says that it is closed when
+   * its last connection is being destroyed: that is earlier.
+   */
+  async gone(): Promise<void> {
+    if (this.#empty) return
+    let timer: NodeJS.Timeout | undefined
+    await new Promise<void>(resolve => {
+      this.#onGone = resolve
+      timer = setTimeout(resolve, CLOSING)
+    })
+    clearTimeout(timer)
   }
 
   #keepByEnds(socket: Socket, secure: boolean): void {
@@ -115,7 +141,7 @@ export class Connections {
   }
 }
 
-/** Closes `server`; resolves when its last connection is gone, at the latest shortly after `limit` ms. */
+/** Closes `server`; resolves when its last connection is gone and each `onDone` was told, at the latest shortly after `limit` ms. */
 export function drainServer(
   server: Server,
   connections: Connections,
@@ -137,7 +163,7 @@ export function drainServer(
       server.close(() => {
         clearTimeout(last)
         clearInterval(sweep)
-        resolve()
+        resolve(connections.gone())
       }),
     )
     connections.sayGoodbye()

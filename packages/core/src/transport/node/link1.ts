@@ -4,11 +4,12 @@ import type { Socket } from 'node:net'
 import { latin1 } from '../../body/latin1.ts'
 import { isSource } from '../../body/transform.ts'
 import { ProxyError } from '../../errors.ts'
-import { type HeaderList, sameName } from '../../headers/list.ts'
+import type { HeaderList } from '../../headers/list.ts'
 import type { ClientLink, Flow, OpenExchange, Reply, Sink, Source } from '../../pipeline/contract.ts'
 import { bugReply, failureReply } from '../../reply.ts'
 import { announcedLength, assertInterim, discardBody, fitReply, gone, wrongLength } from '../fit-reply.ts'
 import type { Connection1, Link1 } from './connection1.ts'
+import { replyFields, saysClose } from './fields1.ts'
 import { lingerOnClose } from './linger.ts'
 import { piecesOf } from './pieces.ts'
 import type { RequestBody } from './request-body.ts'
@@ -128,13 +129,15 @@ export class Http1Link implements ClientLink, Sink, Link1 {
     const reply = fitReply(given, res.req.method ?? '')
     if (reply !== given) this.#error ??= reply.error ?? null
     this.#reply = reply
-    if (this.#isLast()) {
+    const { raw } = reply.headers
+    // Node writes the field by itself, unless it is given one: that of a 426.
+    const told = reply.status === 426 && !res.shouldKeepAlive
+    if (this.#isLast() || told || saysClose(raw)) {
       this.#closing = true
       lingerOnClose(res.req.socket)
     }
     try {
-      const { raw } = reply.headers
-      res.writeHead(reply.status, this.#closing ? closing(raw) : raw)
+      res.writeHead(reply.status, replyFields(reply.status, raw, this.#closing))
     } catch (cause) {
       return this.#unsendable(reply, cause)
     }
@@ -332,16 +335,6 @@ export class Http1Link implements ClientLink, Sink, Link1 {
       error,
     )
   }
-}
-
-/** A copy: a program may give the same reply again. */
-function closing(raw: readonly string[]): string[] {
-  const fields: string[] = []
-  for (let i = 0; i < raw.length; i += 2) {
-    if (!sameName(raw[i]!, 'connection')) fields.push(raw[i]!, raw[i + 1]!)
-  }
-  fields.push('Connection', 'close')
-  return fields
 }
 
 function pairsOf(trailers: HeaderList): [string, string][] {

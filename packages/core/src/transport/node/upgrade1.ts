@@ -154,6 +154,8 @@ class UpgradeLink implements ClientLink, Link1 {
     const near = new DuplexEnd(socket, 'client')
     this.#near = near
     socket.setKeepAlive(true, KEEP_ALIVE)
+    // As node:http has it for plain connections: over TLS the client's end would end ours, with the rest unsent.
+    socket.allowHalfOpen = true
     this.#writeHead(101, fields)
     // 'close' of the connection ends the exchange: it comes after that of the tunnel.
     near.feeder = tunnel.splice(near, near)
