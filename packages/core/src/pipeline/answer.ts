@@ -1,4 +1,5 @@
 /** What hooks and handlers may give back, told apart at run time: whoever writes JavaScript may have given anything. */
+import type { Own } from '../body/guard.ts'
 import { ProxyError } from '../errors.ts'
 import { HeaderList } from '../headers/list.ts'
 import type { Reply } from './contract.ts'
@@ -18,6 +19,14 @@ export function isReply(value: unknown): value is Reply {
 
 function isFinal(status: unknown): boolean {
   return Number.isInteger(status) && (status as number) >= 200 && (status as number) <= 999
+}
+
+/** A reply that hooks may edit: a program may give one object again and again, so what they edit is a copy of it. */
+export function editable(reply: Reply): Reply {
+  const { body } = reply
+  // The proxy makes its replies anew.
+  if (body !== null && (body as Partial<Own>).keepsTheRules === true) return reply
+  return { ...reply, headers: new HeaderList(reply.headers.raw.slice()) }
 }
 
 /** True for what `await` waits for. A promise of another realm, or of a library, is no `Promise` of this one. */

@@ -10,14 +10,14 @@
  *
  * No promise is made before something has to wait.
  */
-import { discard, guardReply, guardRequest, type Own } from '../body/guard.ts'
+import { discard, guardReply, guardRequest } from '../body/guard.ts'
 import { holdSource } from '../body/hold.ts'
 import { inspectSource } from '../body/inspect.ts'
 import { transformSource } from '../body/transform.ts'
 import { ProxyError } from '../errors.ts'
-import { HeaderList } from '../headers/list.ts'
+import type { HeaderList } from '../headers/list.ts'
 import { bugReply, failureReply } from '../reply.ts'
-import { isReply, isThenable, noReply } from './answer.ts'
+import { editable, isReply, isThenable, noReply } from './answer.ts'
 import type {
   Awaitable,
   ClientLink,
@@ -35,14 +35,6 @@ import { tellDone } from './tell-done.ts'
 
 /** Why nothing more is run for an exchange that a transport has ended without a word of the client. */
 const ENDED = new ProxyError({ source: 'client', phase: 'reply-head', code: 'client-closed' })
-
-/** A reply that hooks may edit: a program may give one object again and again, so what they edit is a copy of it. */
-function editable(reply: Reply): Reply {
-  const { body } = reply
-  // The proxy makes its replies anew.
-  if (body !== null && (body as Partial<Own>).keepsTheRules === true) return reply
-  return { ...reply, headers: new HeaderList(reply.headers.raw.slice()) }
-}
 
 /** The context that hooks and handlers get, and the handle that the transport holds. */
 export class Exchange implements Context, OpenExchange {
