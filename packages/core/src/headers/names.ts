@@ -117,3 +117,16 @@ function classify(lower: string): number {
 export function foldName(name: string): string {
   return name.toLowerCase().replace(/[_.]/g, '-')
 }
+
+/** True for a field of one connection (RFC 9110, 7.6.1), which a transport writes by itself. */
+export function isHopField(name: string): boolean {
+  switch (kindOf(name)) {
+    case CONNECTION:
+    case HOP_BY_HOP:
+    case TRANSFER_ENCODING:
+    case UPGRADE:
+    case TE:
+      return true
+  }
+  return false
+}

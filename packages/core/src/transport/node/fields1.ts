@@ -1,6 +1,6 @@
 /** Field lists of replies over HTTP/1.x: what belongs to the connection is the transport's own (RFC 9110, 7.6.1). */
 import { sameName } from '../../headers/list.ts'
-import { CONNECTION, HOP_BY_HOP, kindOf, TE, TRANSFER_ENCODING, UPGRADE } from '../../headers/names.ts'
+import { isHopField } from '../../headers/names.ts'
 
 /** A program asks for the end of the connection. Nothing else that it says of the connection counts. */
 export function saysClose(raw: readonly string[]): boolean {
@@ -26,16 +26,4 @@ export function replyFields(status: number, raw: string[], closing: boolean): st
   }
   if (connection !== '') fields.push('Connection', connection)
   return fields
-}
-
-function isHopField(name: string): boolean {
-  switch (kindOf(name)) {
-    case CONNECTION:
-    case HOP_BY_HOP:
-    case TRANSFER_ENCODING:
-    case UPGRADE:
-    case TE:
-      return true
-  }
-  return false
 }

@@ -1,7 +1,7 @@
 /** Field lists as node:http2 wants them. */
 import type { OutgoingHttpHeaders } from 'node:http2'
 import type { HeaderList } from '../../headers/list.ts'
-import { CONNECTION, HOP_BY_HOP, kindOf, TE, TRANSFER_ENCODING, UPGRADE } from '../../headers/names.ts'
+import { isHopField } from '../../headers/names.ts'
 
 /** Fields that node:http2 sends once only. The value says what becomes of a second line. */
 const ONCE: Readonly<Record<string, 'join' | 'first'>> = Object.assign(Object.create(null), {
@@ -28,14 +28,7 @@ export function fieldsOf(headers: HeaderList): OutgoingHttpHeaders {
   const fields: Record<string, string | string[]> = Object.create(null)
   const { raw } = headers
   for (let i = 0; i < raw.length; i += 2) {
-    switch (kindOf(raw[i]!)) {
-      case CONNECTION:
-      case HOP_BY_HOP:
-      case TRANSFER_ENCODING:
-      case UPGRADE:
-      case TE:
-        continue
-    }
+    if (isHopField(raw[i]!)) continue
     const name = raw[i]!.toLowerCase()
     const value = raw[i + 1]!
     const before = fields[name]

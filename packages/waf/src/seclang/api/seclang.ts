@@ -1,5 +1,4 @@
 /** The engine that runs rules of the ModSecurity language. */
-import { readFile } from 'node:fs/promises'
 import type {
   Category,
   Engine,
@@ -47,11 +46,7 @@ export interface RuleEngine extends Engine {
 export async function seclang(options: SeclangOptions): Promise<RuleEngine> {
   checkOptions(options)
   const sources: RuleSource[] = [{ text: preamble(options), name: '(options)' }]
-  for (const path of options.files ?? []) {
-    // The event loop is free while the disk is asked; the parser then finds the pages in memory.
-    if (!/[*?]/.test(path)) await readFile(path).catch(() => {})
-    sources.push({ path })
-  }
+  for (const path of options.files ?? []) sources.push({ path })
   const { rules = [] } = options
   for (const [index, text] of (typeof rules === 'string' ? [rules] : rules).entries()) {
     sources.push({ text, name: `(rules ${index + 1})` })

@@ -2,7 +2,7 @@
 import type { Target } from '../parse/targets.ts'
 import type { Control, Rule } from '../rules/model.ts'
 
-/** Entries of each list; more are ignored, loudly impossible for a rule set that was written by hand. */
+/** Entries of all lists together; more are ignored. */
 const MAX_ENTRIES = 1000
 
 export class Removed {
