@@ -10,14 +10,15 @@
  *
  * No promise is made before something has to wait.
  */
+import { contentChanged } from '../body/changed.ts'
 import { discard, guardReply, guardRequest } from '../body/guard.ts'
 import { holdSource } from '../body/hold.ts'
 import { inspectSource } from '../body/inspect.ts'
-import { transformSource } from '../body/transform.ts'
+import { editedSource, isEdit } from '../body/transform.ts'
 import { ProxyError } from '../errors.ts'
 import type { HeaderList } from '../headers/list.ts'
 import { bugReply, failureReply } from '../reply.ts'
-import { editable, isReply, isThenable, noReply } from './answer.ts'
+import { editable, hasContent, isReply, isThenable, noReply } from './answer.ts'
 import type {
   Awaitable,
   ClientLink,
@@ -326,7 +327,7 @@ export class Exchange implements Context, OpenExchange {
   /** What stands in a reply's place when a hook on it fails. */
   #lose(reply: Reply, cause: unknown): Reply {
     this.#discard(reply)
-    const failed = bugReply(cause)
+    const failed = cause instanceof ProxyError ? failureReply(cause) : bugReply(cause)
     this.#note(failed)
     return failed
   }
@@ -336,18 +337,19 @@ export class Exchange implements Context, OpenExchange {
     const { replyBody } = this.plan
     // The hooks may have edited the head into something that cannot be sent.
     const reply = isReply(given) ? given : this.#checked(given, 'after onReply, the head')
-    if (reply.body === null || 'splice' in reply.body) return reply
+    const { body } = reply
+    if (body !== null ? 'splice' in body : this.request.method !== 'HEAD' || !hasContent(reply.status))
+      return reply
     for (let i = 0; i < replyBody.length; i++) {
       const hook = replyBody[i]!
       if (hook.at >= this.#depth) continue
       try {
-        const transform = hook.run(this, reply)
-        if (transform === undefined) continue
-        if (typeof transform?.chunk !== 'function' || typeof transform.end !== 'function') {
-          throw new TypeError(`${this.#hookName(hook.at, 'replyBody')} gave no transform`)
-        }
-        reply.body = transformSource(reply.body, transform)
-        reply.headers.delete('content-length')
+        const edit = hook.run(this, reply)
+        if (edit === undefined) continue
+        if (!isEdit(edit)) throw new TypeError(`${this.#hookName(hook.at, 'replyBody')} gave no transform`)
+        contentChanged(reply.headers)
+        // The answer to a HEAD has the head alone.
+        if (reply.body !== null) reply.body = editedSource(reply.body as Source | Uint8Array, edit)
       } catch (error) {
         return this.#lose(reply, error)
       }
