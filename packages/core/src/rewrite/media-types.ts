@@ -1,7 +1,7 @@
 /** Which types a filter is for. */
 import { kindOf, type Rule, show } from '../config/check.ts'
 
-const TOKEN = "[!#$%&'*+\\-.^_`|~0-9a-z]+"
+const TOKEN = "[!#$%&'+\\-.^_`|~0-9a-z]+"
 const PATTERN = new RegExp(`^(?:\\*/\\*|${TOKEN}/\\*|\\*/\\*\\+${TOKEN}|${TOKEN}/${TOKEN})$`)
 
 /** Types of text, which shrink well and which an edit can read. */
@@ -10,7 +10,7 @@ export const TEXT_TYPES: readonly string[] = [
   ...['application/x-javascript', 'application/x-ndjson', 'application/graphql', 'application/sql'],
 ]
 
-/** `text/*`, `*​/*+json` (a suffix of RFC 6839), `application/json`, `*​/*`; in lower case. */
+// Exact types, kinds (`text/…`), suffixes of RFC 6839 (`+json`), or all; in lower case.
 export const mediaTypes: Rule = {
   check(place, value, faults) {
     const fix = "Write an array of types like 'text/*', '*/*+json' or 'application/json'."
