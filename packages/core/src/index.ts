@@ -37,6 +37,7 @@ export { type Metrics, type MetricsOptions, type MetricsState, metrics } from '.
 export type {
   App,
   Awaitable,
+  BodyReplacement,
   BodyTransform,
   ClientLink,
   Context,
@@ -67,6 +68,8 @@ export type { ForwardedMode } from './proxy/forwarded.ts'
 export { type ProxyOptions, proxy } from './proxy/proxy.ts'
 export type { RetryOptions } from './proxy/retry-options.ts'
 export { type ReplyOptions, refuse, reply } from './reply.ts'
+export { type CompressOptions, compress, storeCompressed } from './rewrite/compress.ts'
+export { type EditReplyBodyOptions, editReplyBody } from './rewrite/edit-body.ts'
 export {
   type EditHeadersOptions,
   editReplyHeaders,

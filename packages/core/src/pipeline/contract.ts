@@ -125,6 +125,12 @@ export interface BodyTransform {
   end(out: Sink, trailers?: HeaderList): void
 }
 
+/**
+ * Puts another body in a body's place, for edits that take time. The one that it gives starts the old one when it is started, and
+ * hands `pause`, `resume` and `cancel` on to it.
+ */
+export type BodyReplacement = (body: Source) => Source
+
 /** What the upstream is about to see. Edited by `onForward`. */
 export interface ForwardHead {
   readonly method: string
@@ -206,8 +212,16 @@ export interface Filter<
   readonly onForward?: (cx: Context<Needs & Adds, P>, out: ForwardHead) => Awaitable<void>
   /** In reverse order, for every filter that was entered. Edits the head, or replaces the reply. */
   readonly onReply?: (cx: Context<Needs & Adds, P>, head: ReplyHead) => Verdict
-  /** Once per reply, in reverse order: a transform for its body, or `undefined` to leave it alone. */
-  readonly replyBody?: (cx: Context<Needs & Adds, P>, head: ReplyHead) => BodyTransform | undefined
+  /**
+   * Once per reply, in reverse order: what edits its body, or `undefined` to leave it alone. An edited reply loses its
+   * `Content-Length`, digests and `Accept-Ranges`, and its `ETag` becomes a weak one. The bytes are as they were sent, with their
+   * `Content-Encoding`, and of a part where the status is 206: `editReplyBody` takes care of both. Also called for a HEAD, where the
+   * head alone is edited.
+   */
+  readonly replyBody?: (
+    cx: Context<Needs & Adds, P>,
+    head: ReplyHead,
+  ) => BodyTransform | BodyReplacement | undefined
   /** Exactly once, whatever happened. Must not throw. */
   readonly onDone?: (cx: Context<Needs & Adds, P>, outcome: Outcome) => void
   /** For bundles made by `bundle()`: used in place of this filter, in this order. */
