@@ -326,7 +326,7 @@ export class Exchange implements Context, OpenExchange {
   /** What stands in a reply's place when a hook on it fails. */
   #lose(reply: Reply, cause: unknown): Reply {
     this.#discard(reply)
-    const failed = bugReply(cause)
+    const failed = cause instanceof ProxyError ? failureReply(cause) : bugReply(cause)
     this.#note(failed)
     return failed
   }
