@@ -1,7 +1,7 @@
 /** Keeps a reply's body back until a hook has looked at its beginning, or at all of it. */
 import { ProxyError } from '../errors.ts'
 import type { HeaderList } from '../headers/list.ts'
-import type { Flow, Reply, Sink, Source } from '../pipeline/contract.ts'
+import type { Flow, Reply, ReplyHead, Sink, Source } from '../pipeline/contract.ts'
 import { guardReply } from './guard.ts'
 import { holdSource } from './hold.ts'
 
@@ -14,15 +14,17 @@ export interface HeldBody {
 }
 
 /**
- * For `onReply` hooks that decide by the body: reads it until more than `limit` bytes are there or it has ended. The reply
+ * For `onReply` hooks that decide by the body: reads the body of the reply whose `head` they were given until more than `limit` bytes are there or it has ended. The reply
  * then has a body that gives the same bytes, and the rest behind them, with the trailers; nothing of it has been sent. The
  * hook may still answer with another reply. A tunnel has no body to hold.
  *
  * The body can't be read when the upstream breaks off: the promise rejects with a {@link ProxyError}, and a hook that
  * passes it on answers as its code says, 502 for example. It rejects too when `signal` says that the client has gone.
  */
-export async function holdReplyBody(reply: Reply, limit: number, signal: AbortSignal): Promise<HeldBody> {
-  const { body } = reply
+export async function holdReplyBody(head: ReplyHead, limit: number, signal: AbortSignal): Promise<HeldBody> {
+  // What a hook on replies is given is the reply itself; a test may give it less.
+  const reply = head as Reply
+  const { body = null } = reply
   if (body === null || 'splice' in body) return { bytes: new Uint8Array(0), whole: true }
   if (body instanceof Uint8Array) return { bytes: body, whole: true }
   // Until it is known, the reply has none: whoever drops the reply meanwhile must not start the body a second time.

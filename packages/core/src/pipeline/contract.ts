@@ -205,10 +205,10 @@ export interface Filter<
   /** Once per attempt, before the head goes to the upstream. */
   readonly onForward?: (cx: Context<Needs & Adds, P>, out: ForwardHead) => Awaitable<void>
   /**
-   * In reverse order, for every filter that was entered. Edits the head, or replaces the reply. To decide by its body, a
-   * hook holds it: `holdReplyBody`.
+   * In reverse order, for every filter that was entered. Edits the head, or replaces the reply. One that decides by the
+   * body calls `holdReplyBody(head, …)`.
    */
-  readonly onReply?: (cx: Context<Needs & Adds, P>, reply: Reply) => Verdict
+  readonly onReply?: (cx: Context<Needs & Adds, P>, head: ReplyHead) => Verdict
   /** Once per reply, in reverse order: a transform for its body, or `undefined` to leave it alone. */
   readonly replyBody?: (cx: Context<Needs & Adds, P>, head: ReplyHead) => BodyTransform | undefined
   /** Exactly once, whatever happened. Must not throw. */

@@ -7,7 +7,6 @@ import type {
   ForwardHead,
   Handler,
   Outcome,
-  Reply,
   ReplyHead,
   Verdict,
 } from './contract.ts'
@@ -52,7 +51,7 @@ export interface Plan {
   readonly onRequestBody: readonly Hook<(cx: AnyContext, bytes: Uint8Array, end: boolean) => Verdict>[]
   readonly onForward: readonly Hook<(cx: AnyContext, out: ForwardHead) => void | Promise<void>>[]
   /** Last filter first. */
-  readonly onReply: readonly Hook<(cx: AnyContext, reply: Reply) => Verdict>[]
+  readonly onReply: readonly Hook<(cx: AnyContext, head: ReplyHead) => Verdict>[]
   /** Last filter first. */
   readonly replyBody: readonly Hook<(cx: AnyContext, head: ReplyHead) => BodyTransform | undefined>[]
   readonly onDone: readonly Hook<(cx: AnyContext, outcome: Outcome) => void>[]

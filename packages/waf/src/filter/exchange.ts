@@ -9,7 +9,16 @@
  *
  * A refusal in 3 and 4 replaces the reply, of which nothing has been sent.
  */
-import { type Context, type Filter, holdReplyBody, type Outcome, type Reply, refuse } from '@postern/core'
+import {
+  type Context,
+  type Filter,
+  holdReplyBody,
+  type Outcome,
+  type Reply,
+  type ReplyHead,
+  refuse,
+  type Verdict,
+} from '@postern/core'
 import { Collector, declaredLength } from '../body/collector.ts'
 import type { Engine, Following } from '../engine/types.ts'
 import type { RouteExceptions } from './exceptions.ts'
@@ -103,10 +112,11 @@ export function followingHooks(
         return report(cx, mine)
       })
     },
-    onReply: function lookAtReply(cx: Context, reply: Reply): Reply | undefined | Promise<Reply | undefined> {
+    onReply: function lookAtReply(cx: Context, head: ReplyHead): Verdict {
       const mine = stateOf(cx)[followed]
       if (mine === null) return undefined
       const { following } = mine
+      const reply = head as Reply
       let limit = 0
       // 3
       const verdict = take(cx, () => {
@@ -148,6 +158,6 @@ export function followingHooks(
 
 /** Whether a reply has a body that the client will see (RFC 9110, 6.4.1). */
 function hasBody({ request }: Context, { status, body }: Reply): boolean {
-  if (body === null || 'splice' in body || request.method === 'HEAD') return false
+  if (!body || 'splice' in body || request.method === 'HEAD') return false
   return status !== 204 && status !== 205 && status !== 304
 }
