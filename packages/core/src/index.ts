@@ -1,5 +1,6 @@
 /** @postern/core: the pipeline, router, gates, proxy and transports. */
 
+export { type HeldBody, holdReplyBody } from './body/hold-reply.ts'
 export {
   ConfigError,
   type ConfigFault,

@@ -210,7 +210,10 @@ export interface Filter<
   readonly onRequestBody?: (cx: Context<Needs & Adds, P>, bytes: Uint8Array, end: boolean) => Verdict
   /** Once per attempt, before the head goes to the upstream. */
   readonly onForward?: (cx: Context<Needs & Adds, P>, out: ForwardHead) => Awaitable<void>
-  /** In reverse order, for every filter that was entered. Edits the head, or replaces the reply. */
+  /**
+   * In reverse order, for every filter that was entered. Edits the head, or replaces the reply. One that decides by the
+   * body calls `holdReplyBody(head, …)`.
+   */
   readonly onReply?: (cx: Context<Needs & Adds, P>, head: ReplyHead) => Verdict
   /**
    * Once per reply, in reverse order: what edits its body, or `undefined` to leave it alone. An edited reply loses its
