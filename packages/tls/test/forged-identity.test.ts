@@ -1,7 +1,7 @@
 /** Forged identity headers: whatever a client sends, the upstream sees only what the handshake proved. */
 import { X509Certificate as X509 } from 'node:crypto'
 import { createServer } from 'node:http'
-import { connect as connectH2, createServer as createH2c } from 'node:http2'
+import { connect as connectH2, createServer as createH2c, type ServerHttp2Stream } from 'node:http2'
 import type { Server as TcpServer } from 'node:net'
 import { attach, pipeline, proxy, upstream } from '@postern/core'
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
@@ -180,7 +180,7 @@ describe('by other ways in', () => {
   async function h2Edge(filter = clientIdentity({ clientCert: true })) {
     const trailers: string[][] = []
     const origin = createH2c()
-    origin.on('stream', (stream, _head, _flags, raw: string[]) => {
+    origin.on('stream', (stream: ServerHttp2Stream, _head: object, _flags: number, raw: string[]) => {
       seen.push(raw)
       stream.on('trailers', (...[, , list]: unknown[]) => trailers.push(list as string[]))
       stream.resume()
