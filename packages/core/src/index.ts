@@ -1,6 +1,7 @@
 /** @postern/core: the pipeline, router, gates, proxy and transports. */
 
 export { type HeldBody, holdReplyBody } from './body/hold-reply.ts'
+export { KeptBody } from './body/kept.ts'
 export {
   ConfigError,
   type ConfigFault,
@@ -30,6 +31,7 @@ export { type TraceContextOptions, type TraceState, traceContext } from './gates
 export { type UriLengthOptions, uriLength } from './gates/uri-length.ts'
 export { PEER_TLS } from './headers/head.ts'
 export { HeaderList, isFieldName, isFieldValue } from './headers/list.ts'
+export { PreparedLines } from './headers/prepared.ts'
 export { readTarget, type Target as RequestTarget, type TargetFault } from './headers/target.ts'
 export { addressKey, canonicalAddress } from './net/address.ts'
 export { cidrMatcher } from './net/cidr.ts'

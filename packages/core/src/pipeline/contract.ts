@@ -5,6 +5,7 @@
  */
 import type { ProxyError } from '../errors.ts'
 import type { HeaderList } from '../headers/list.ts'
+import type { PreparedLines } from '../headers/prepared.ts'
 import type { BarePattern, ParamsOf } from './params.ts'
 
 /** A value now, or a promise of it. A promise exists only where somebody really has to wait. */
@@ -79,6 +80,11 @@ export interface Sink {
   end(trailers?: HeaderList): void
   /** The body broke; it must never look whole to the next reader. */
   fail(error: ProxyError): void
+  /**
+   * True: it never edits the bytes that it gets, and what it hands them to does not either. A source whose bytes are also
+   * others' (a cache's) gives a copy to every sink that does not say so.
+   */
+  readonly readsOnly?: boolean
 }
 
 /** Control over a started {@link Source}. */
@@ -113,6 +119,8 @@ export interface ReplyHead {
 export interface Reply extends ReplyHead {
   /** Bytes, a source, a tunnel, or no body. */
   body: Uint8Array | Source | Tunnel | null
+  /** What `headers` began with when the reply was made, ready to be sent. */
+  prepared?: PreparedLines | undefined
   /** Set when this reply stands for a failure; the access log tells it. */
   error?: ProxyError
   /** Short machine-readable reason of a refusal, for example `rate-limit`. Logged and counted, not sent. */
