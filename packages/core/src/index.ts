@@ -88,6 +88,7 @@ export { type Attached, type AttachOptions, attach } from './transport/node/atta
 export { type HandlerOptions, type NodeHandler, toHandler } from './transport/node/handler.ts'
 export type { Http2Limits } from './transport/node/hardening.ts'
 export { type NodeUpgradeHandler, toUpgradeHandler } from './transport/node/upgrade.ts'
+export type { SwapOptions, Swappable, Swapped } from './transport/service.ts'
 export type { HashKey } from './upstream/balance/consistent-hash.ts'
 export type { ResolvedAddress, Resolver } from './upstream/dns/resolver.ts'
 export type { ChangeReason, GroupEvent, GroupStats, TargetState, TargetStats } from './upstream/events.ts'

@@ -320,6 +320,8 @@ export interface ClientLink {
   /** Bytes of request body read so far. */
   readonly bytesReceived: number
   inform(status: number, headers: HeaderList): void
+  /** Ends the exchange now: an answer where none has begun, else a cut one. Transports that have no way to do so leave it out. */
+  cut?(error: ProxyError): void
 }
 
 /** An exchange in the hands of a transport. */

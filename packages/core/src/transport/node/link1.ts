@@ -332,6 +332,14 @@ export class Http1Link implements ClientLink, Sink, Link1 {
     this.#send(failureReply(error))
   }
 
+  cut(error: ProxyError): void {
+    if (this.#over) return
+    if (this.#reply !== null) return this.fail(error)
+    this.#error = error
+    this.#last = true
+    this.#send(failureReply(error))
+  }
+
   breakBody(error: ProxyError): void {
     this.#last = true
     this.#body?.gone(error)

@@ -211,6 +211,13 @@ export class Http2Link implements ClientLink, Sink {
     this.#stream.close(NGHTTP2_INTERNAL_ERROR)
   }
 
+  cut(error: ProxyError): void {
+    if (this.#over) return
+    if (this.#reply !== null) return this.fail(error)
+    this.#error = error
+    this.#send(failureReply(error))
+  }
+
   #watch(): void {
     const { stalls } = this.#serving
     if (stalls === null) return
