@@ -1,21 +1,27 @@
 /** Operators that compare bytes with a text, which may hold macros. Case matters. */
 import type { LiteralSet } from '../regex/literals.ts'
-import { ANY_VALUE, type Macro, type Operator, type OperatorFactory } from './operator.ts'
+import { ANY_VALUE, type Operator, type OperatorFactory } from './operator.ts'
 
 type Compare = (value: string, argument: string) => boolean
 
-const comparing =
-  (compare: Compare, holdsArgument: boolean): OperatorFactory =>
-  (argument, source) => {
-    const macro = source.macro(argument)
+const comparing = (compare: Compare, holdsArgument: boolean): OperatorFactory => {
+  const fixed = (argument: string): Operator => ({
+    literals: holdsArgument ? literalOf(argument) : ANY_VALUE,
+    match: value => compare(value.text, argument),
+  })
+  return (text, source) => {
+    const argument = source.macro(text)
+    if (argument.constant !== null) return fixed(argument.constant)
     return {
-      literals: holdsArgument ? literalOf(macro) : ANY_VALUE,
-      match: (value, context) => compare(value.text, macro.constant ?? context.expand(macro)),
-    } satisfies Operator
+      literals: ANY_VALUE,
+      depends: { argument, fixed },
+      match: (value, context) => compare(value.text, context.expand(argument)),
+    }
   }
+}
 
-function literalOf({ constant }: Macro): readonly LiteralSet[] {
-  return constant ? [[constant.slice(0, 8).replace(/[A-Z]+/g, part => part.toLowerCase())]] : ANY_VALUE
+function literalOf(argument: string): readonly LiteralSet[] {
+  return argument === '' ? ANY_VALUE : [[argument.slice(0, 8).replace(/[A-Z]+/g, part => part.toLowerCase())]]
 }
 
 /** `@streq`: equal. */
