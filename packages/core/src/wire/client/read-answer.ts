@@ -35,15 +35,17 @@ export function readAnswer(
     persistent: false,
   }
   parser.begin(method)
-  for (let i = 0; i < pieces.length && read.what === 'more'; i++) {
-    readPiece(read, parser, pieces[i]!)
+  for (let i = 0; i < pieces.length; i++) {
+    if (!readPiece(read, parser, pieces[i]!)) continue
     if (read.what === 'whole') for (const piece of pieces.slice(i + 1)) read.rest += piece.length
+    return read
   }
-  if (closed && read.what === 'more') read.what = parser.close() === END ? 'whole' : 'bad'
+  if (closed) read.what = parser.close() === END ? 'whole' : 'bad'
   return read
 }
 
-function readPiece(read: ReadAnswer, parser: ResponseParser, bytes: Buffer): void {
+/** True when it is over. */
+function readPiece(read: ReadAnswer, parser: ResponseParser, bytes: Buffer): boolean {
   for (let at = 0; ; at = parser.at) {
     switch (parser.next(bytes, at, bytes.length)) {
       case INTERIM:
@@ -61,12 +63,12 @@ function readPiece(read: ReadAnswer, parser: ResponseParser, bytes: Buffer): voi
         read.what = 'whole'
         read.trailers = parser.trailers
         read.rest = bytes.length - parser.at
-        return
+        return true
       case BAD:
         read.what = 'bad'
-        return
+        return true
       case MORE:
-        return
+        return false
     }
   }
 }

@@ -116,6 +116,7 @@ describe('refuses', () => {
     ['a negative length', 'Content-Length: -1'],
     ['an empty length', 'Content-Length:'],
     ['a length in hexadecimal', 'Content-Length: 0x5'],
+    ['a length with a tab behind it', 'Content-Length: 5 \t'],
     ['a length of 16 digits', 'Content-Length: 1000000000000000'],
     ['another coding', 'Transfer-Encoding: gzip'],
     ['identity', 'Transfer-Encoding: identity'],
