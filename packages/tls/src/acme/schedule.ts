@@ -10,7 +10,7 @@ const FIRST_RETRY = 5 * MINUTE
 const LONGEST_RETRY = DAY
 
 /** No wait is longer, the random part included. A later time is the work of a clock that was wrong. */
-export const LONGEST_WAIT = 1.5 * DAY
+export const LONGEST_WAIT: number = 1.5 * DAY
 
 /** A span of time that a CA suggests for renewal (RFC 9773, 4.2), in ms since 1970. */
 export interface RenewalWindow {
