@@ -55,6 +55,20 @@ const cases: Case[] = [
     ],
   },
   {
+    name: 'encodings.mjs',
+    lines: [
+      /\r\nContent-Encoding: [\s\S]*<h1>\/page<\/h1>[\s\S]*<!-- staging -->\n$/i,
+      /\r\nContent-Encoding: br\r\n[\s\S]*<h1>\/coded<\/h1>[\s\S]*<!-- staging -->\n$/i,
+      /\r\nETag: W\/"one"\r\n[\s\S]*<!-- staging -->\n$/i,
+      /\r\nContent-Encoding: gzip\r\n/i,
+      /^(?![\s\S]*Content-Encoding)[\s\S]*<h1>\/login/i,
+    ],
+    asks: [
+      ['/page', {}, 200, /<!-- staging -->\n$/],
+      ['/login', {}, 200, /<!-- staging -->\n$/],
+    ],
+  },
+  {
     name: 'cache.mjs',
     lines: [
       /\r\nCache-Status: edge; fwd=uri-miss; stored\r\n[\s\S]*answer \d+\n$/,

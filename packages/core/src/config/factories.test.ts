@@ -304,6 +304,31 @@ const FACTORIES: Factory[] = [
       secure: FLAG,
     },
   },
+  ...(['compress', 'storeCompressed'] as const).map(place => ({
+    place,
+    make: core[place] as never,
+    options: {
+      encodings: [...LIST, [], ['gzip', 'frob'], ['identity']],
+      types: [...LIST, ['text'], ['Text/html'], ['text/html; x'], ['*'], ['*/html']],
+      minLength: NUMBER,
+      levels: [null, 5, [], { br: 12 }, { gzip: 0 }, { zstd: '3' }, { frob: 1 }],
+      maxStreams: [...NUMBER, 0],
+      skip: CALLBACK,
+    },
+  })),
+  {
+    place: 'editReplyBody',
+    make: core.editReplyBody as never,
+    least: { transform: () => undefined },
+    options: {
+      transform: CALLBACK,
+      types: [...LIST, ['text'], ['*']],
+      required: FLAG,
+      maxBytes: [...NUMBER, 0],
+      maxRatio: [...NUMBER, 0],
+      maxStreams: [...NUMBER, 0],
+    },
+  },
   ...([core.editRequestHeaders, core.editReplyHeaders] as const).map(
     (make): Factory => ({
       place: make.name,

@@ -5,6 +5,7 @@
  */
 import type { ProxyError } from '../errors.ts'
 import type { HeaderList } from '../headers/list.ts'
+import type { PreparedLines } from '../headers/prepared.ts'
 import type { BarePattern, ParamsOf } from './params.ts'
 
 /** A value now, or a promise of it. A promise exists only where somebody really has to wait. */
@@ -79,6 +80,11 @@ export interface Sink {
   end(trailers?: HeaderList): void
   /** The body broke; it must never look whole to the next reader. */
   fail(error: ProxyError): void
+  /**
+   * True: it never edits the bytes that it gets, and what it hands them to does not either. A source whose bytes are also
+   * others' (a cache's) gives a copy to every sink that does not say so.
+   */
+  readonly readsOnly?: boolean
 }
 
 /** Control over a started {@link Source}. */
@@ -113,6 +119,8 @@ export interface ReplyHead {
 export interface Reply extends ReplyHead {
   /** Bytes, a source, a tunnel, or no body. */
   body: Uint8Array | Source | Tunnel | null
+  /** What `headers` began with when the reply was made, ready to be sent. */
+  prepared?: PreparedLines | undefined
   /** Set when this reply stands for a failure; the access log tells it. */
   error?: ProxyError
   /** Short machine-readable reason of a refusal, for example `rate-limit`. Logged and counted, not sent. */
@@ -124,6 +132,12 @@ export interface BodyTransform {
   chunk(bytes: Uint8Array, out: Sink): void
   end(out: Sink, trailers?: HeaderList): void
 }
+
+/**
+ * Puts another body in a body's place, for edits that take time. The one that it gives starts the old one when it is started, and
+ * hands `pause`, `resume` and `cancel` on to it.
+ */
+export type BodyReplacement = (body: Source) => Source
 
 /** What the upstream is about to see. Edited by `onForward`. */
 export interface ForwardHead {
@@ -204,10 +218,21 @@ export interface Filter<
   readonly onRequestBody?: (cx: Context<Needs & Adds, P>, bytes: Uint8Array, end: boolean) => Verdict
   /** Once per attempt, before the head goes to the upstream. */
   readonly onForward?: (cx: Context<Needs & Adds, P>, out: ForwardHead) => Awaitable<void>
-  /** In reverse order, for every filter that was entered. Edits the head, or replaces the reply. */
+  /**
+   * In reverse order, for every filter that was entered. Edits the head, or replaces the reply. One that decides by the
+   * body calls `holdReplyBody(head, …)`.
+   */
   readonly onReply?: (cx: Context<Needs & Adds, P>, head: ReplyHead) => Verdict
-  /** Once per reply, in reverse order: a transform for its body, or `undefined` to leave it alone. */
-  readonly replyBody?: (cx: Context<Needs & Adds, P>, head: ReplyHead) => BodyTransform | undefined
+  /**
+   * Once per reply, in reverse order: what edits its body, or `undefined` to leave it alone. An edited reply loses its
+   * `Content-Length`, digests and `Accept-Ranges`, and its `ETag` becomes a weak one. The bytes are as they were sent, with their
+   * `Content-Encoding`, and of a part where the status is 206: `editReplyBody` takes care of both. Also called for a HEAD, where the
+   * head alone is edited.
+   */
+  readonly replyBody?: (
+    cx: Context<Needs & Adds, P>,
+    head: ReplyHead,
+  ) => BodyTransform | BodyReplacement | undefined
   /** Exactly once, whatever happened. Must not throw. */
   readonly onDone?: (cx: Context<Needs & Adds, P>, outcome: Outcome) => void
   /** For bundles made by `bundle()`: used in place of this filter, in this order. */
@@ -295,6 +320,8 @@ export interface ClientLink {
   /** Bytes of request body read so far. */
   readonly bytesReceived: number
   inform(status: number, headers: HeaderList): void
+  /** Ends the exchange now: an answer where none has begun, else a cut one. Transports that have no way to do so leave it out. */
+  cut?(error: ProxyError): void
 }
 
 /** An exchange in the hands of a transport. */

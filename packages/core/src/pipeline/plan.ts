@@ -1,6 +1,7 @@
 /** What a route does, flattened at build: one array per hook, so that a request is a loop. */
 import { isThenable } from './answer.ts'
 import type {
+  BodyReplacement,
   BodyTransform,
   Context,
   Filter,
@@ -53,7 +54,9 @@ export interface Plan {
   /** Last filter first. */
   readonly onReply: readonly Hook<(cx: AnyContext, head: ReplyHead) => Verdict>[]
   /** Last filter first. */
-  readonly replyBody: readonly Hook<(cx: AnyContext, head: ReplyHead) => BodyTransform | undefined>[]
+  readonly replyBody: readonly Hook<
+    (cx: AnyContext, head: ReplyHead) => BodyTransform | BodyReplacement | undefined
+  >[]
   readonly onDone: readonly Hook<(cx: AnyContext, outcome: Outcome) => void>[]
 }
 

@@ -131,6 +131,7 @@ function tests(tx: Transaction, condition: Condition, form: Form): boolean {
 function note(tx: Transaction, condition: Condition, name: string, entry: Entry, form: Form): void {
   tx.matchedValue = form.text
   tx.matchedName = nameOf(name, entry)
+  tx.matchedBy = condition
   if (tx.matched.length < MAX_MATCHED) tx.matched.push(new Entry(tx.matchedName, form.text))
   applyEffects(condition, tx)
 }
@@ -179,13 +180,15 @@ function covers(tx: Transaction, { variable, selector }: Target, name: string, e
 /** The whole chain has matched: log it, and do what it says. */
 function finish(tx: Transaction, rule: Rule): void {
   if (rule.severity !== null) tx.highestSeverity = Math.min(tx.highestSeverity, rule.severity)
-  if (rule.log && tx.matches.length < MAX_MATCHES) {
-    tx.matches.push({
+  const matches = rule.log ? tx.matches : tx.quietMatches
+  if ((rule.log || rule.auditLog) && matches.length < MAX_MATCHES) {
+    matches.push({
       rule,
       message: rule.message === null ? '' : tx.expand(rule.message),
       data: rule.logData === null ? '' : tx.expand(rule.logData),
       variable: tx.matchedName,
       value: tx.matchedValue,
+      condition: rule.conditions.at(-1)!.operator === null ? null : tx.matchedBy,
     })
   }
   if (tx.mode !== 'On') return

@@ -46,6 +46,7 @@ export function takeRequestBody(tx: Transaction, bytes: Uint8Array | null): Inte
   if (tx.mode === 'Off' || tx.interruption !== null) return tx.interruption
   if (bytes !== null && bytes.length > 0) {
     tx.requestBodyLength = bytes.length
+    tx.rawBody = bytes
     if (tx.settings.requestBodyAccess) readBody(tx, bytes)
     tx.refresh()
   }
@@ -68,7 +69,8 @@ export function takeResponseHead(
 
 /** Whether rules want to see the body of this reply. */
 export function wantsResponseBody(tx: Transaction): boolean {
-  if (!tx.settings.responseBodyAccess || tx.response === null) return false
+  if (!tx.program.readsReplyBodies || !tx.settings.responseBodyAccess || tx.response === null) return false
+  if (tx.forceResponseBody) return true
   const type = tx.response.headers.find(({ lower }) => lower === 'content-type')?.value ?? ''
   return tx.settings.responseBodyMimeTypes.has(type.split(';', 1)[0]!.trim().toLowerCase())
 }

@@ -1,5 +1,6 @@
 /** A rule set made ready to run: what is computed once for all requests. */
 import { Prefilter } from '../prefilter/prefilter.ts'
+import { asksForReply, asksForReplyBody } from '../rules/asks.ts'
 import type { RuleSet, Step } from '../rules/model.ts'
 import type { Pipeline } from './form.ts'
 import { FormCache } from './form-cache.ts'
@@ -11,14 +12,20 @@ export class RuleProgram {
   readonly prefilter: Prefilter
   readonly persistent: PersistentStore
   readonly forms: FormCache
+  /** Whether rules of phases 3 to 5 are there; whether one of them reads the reply's body. */
+  readonly looksAtReplies: boolean
+  readonly readsReplyBodies: boolean
   /** For each phase, where each marker stands. */
   readonly #markers: readonly ReadonlyMap<string, readonly number[]>[]
 
-  constructor(set: RuleSet) {
+  /** @param persistent collections of a program that this one takes the place of. */
+  constructor(set: RuleSet, persistent?: PersistentStore) {
     this.set = set
     this.prefilter = new Prefilter(set.patterns)
-    this.persistent = new PersistentStore(set.settings.collectionTimeout * 1000)
+    this.persistent = persistent ?? new PersistentStore(set.settings.collectionTimeout * 1000)
     this.forms = new FormCache(set.operators, viewPipelines(set))
+    this.looksAtReplies = asksForReply(set)
+    this.readsReplyBodies = asksForReplyBody(set)
     this.#markers = set.phases.map(markersOf)
   }
 

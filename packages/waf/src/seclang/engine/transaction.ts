@@ -31,6 +31,8 @@ export interface RuleMatch {
   /** Name and value of the variable that matched last. */
   readonly variable: string
   readonly value: string
+  /** The condition that matched last; `null` for `SecAction`. */
+  readonly condition: Condition | null
 }
 
 /** What a rule asks the server to do. */
@@ -62,15 +64,19 @@ export class Transaction implements OperatorContext {
   body: ParsedBody = emptyBody()
   processor = ''
   requestBody = ''
+  /** The body as it came; `null` without one. */
+  rawBody: Uint8Array | null = null
   requestBodyLength = 0
   forceRequestBody = false
   inboundTooLong = false
   response: ResponseView | null = null
   responseBody = ''
+  forceResponseBody = false
   outboundTooLong = false
   auditEngine: Settings['auditEngine']
   matchedValue = ''
   matchedName = ''
+  matchedBy: Condition | null = null
   /** Everything that matched in the running chain: names as keys. */
   matched: Entry[] = []
   highestSeverity = 255
@@ -78,6 +84,8 @@ export class Transaction implements OperatorContext {
   /** `allow`: phases up to this one are skipped. */
   allowedUpTo = 0
   readonly matches: RuleMatch[] = []
+  /** Matches for the audit log alone: `nolog,auditlog`. */
+  readonly quietMatches: RuleMatch[] = []
   readonly removed: Removed = new Removed()
   /** Exceptions that whoever asked has made. */
   exempt: Exempt | null = null

@@ -29,6 +29,8 @@ export interface Operator {
   readonly literals: readonly LiteralSet[]
   /** Whether a value matches. With `captures`, what was found is kept in the context. */
   match(value: Subject, context: OperatorContext, captures: boolean): boolean
+  /** Where in a value that matched the match begins, for reports; -1 or left out where that says nothing. */
+  offset?(value: Subject): number
 }
 
 /** What operators need when a rule set is read. */

@@ -4,13 +4,17 @@ import { ANY_VALUE, type Macro, type Operator, type OperatorFactory } from './op
 
 type Compare = (value: string, argument: string) => boolean
 
+/** Where the argument stands in a value that matches; of use only where the argument has no macros. */
+type Find = (value: string, argument: string) => number
+
 const comparing =
-  (compare: Compare, holdsArgument: boolean): OperatorFactory =>
+  (compare: Compare, holdsArgument: boolean, find: Find): OperatorFactory =>
   (argument, source) => {
     const macro = source.macro(argument)
     return {
       literals: holdsArgument ? literalOf(macro) : ANY_VALUE,
       match: (value, context) => compare(value.text, macro.constant ?? context.expand(macro)),
+      offset: value => (macro.constant === null ? -1 : find(value.text, macro.constant)),
     } satisfies Operator
   }
 
@@ -19,25 +23,51 @@ function literalOf({ constant }: Macro): readonly LiteralSet[] {
 }
 
 /** `@streq`: equal. */
-export const streq: OperatorFactory = comparing((value, argument) => value === argument, true)
+export const streq: OperatorFactory = comparing(
+  (value, argument) => value === argument,
+  true,
+  () => 0,
+)
 /** `@contains`: the argument occurs in the value. */
-export const contains: OperatorFactory = comparing((value, argument) => value.includes(argument), true)
+export const contains: OperatorFactory = comparing((value, argument) => value.includes(argument), true, first)
 /** `@strmatch`: the same, by its old name. */
 export const strmatch: OperatorFactory = contains
 /** `@beginsWith`. */
-export const beginsWith: OperatorFactory = comparing((value, argument) => value.startsWith(argument), true)
+export const beginsWith: OperatorFactory = comparing(
+  (value, argument) => value.startsWith(argument),
+  true,
+  () => 0,
+)
 /** `@endsWith`. */
-export const endsWith: OperatorFactory = comparing((value, argument) => value.endsWith(argument), true)
+export const endsWith: OperatorFactory = comparing((value, argument) => value.endsWith(argument), true, last)
 /** `@within`: the value occurs in the argument. */
-export const within: OperatorFactory = comparing((value, argument) => argument.includes(value), false)
+export const within: OperatorFactory = comparing(
+  (value, argument) => argument.includes(value),
+  false,
+  () => 0,
+)
 /** `@containsWord`: the argument occurs between word borders. */
-export const containsWord: OperatorFactory = comparing((value, argument) => {
-  if (argument === '') return true
+export const containsWord: OperatorFactory = comparing(
+  (value, argument) => firstWord(value, argument) !== -1,
+  true,
+  firstWord,
+)
+
+function first(value: string, argument: string): number {
+  return value.indexOf(argument)
+}
+
+function last(value: string, argument: string): number {
+  return value.length - argument.length
+}
+
+function firstWord(value: string, argument: string): number {
+  if (argument === '') return 0
   for (let at = value.indexOf(argument); at !== -1; at = value.indexOf(argument, at + 1)) {
-    if (!isWord(value, at - 1) && !isWord(value, at + argument.length)) return true
+    if (!isWord(value, at - 1) && !isWord(value, at + argument.length)) return at
   }
-  return false
-}, true)
+  return -1
+}
 
 function isWord(value: string, at: number): boolean {
   return at >= 0 && at < value.length && /\w/.test(value[at]!)
