@@ -3,6 +3,7 @@
  * [--handshakes 10] [--sessions new|resumed] [--only tls,http2]`. Servers in one process answer the same client in turn:
  *
  * - `tls`: node:tls alone, with the same versions, suites and groups. `tls again`: the same, as a control
+ * - `tls by default`: node:tls as it comes, with its own lists and orders
  * - `tls + store`: with `serverOptions()` and `protect()` of a certificate store. Goal: 1.02
  * - `http2`: a secure http2 server with HTTP/1.1 under `attach`, without a store
  * - `http2 + store`: with one. Goal: 1.02
@@ -19,7 +20,7 @@ import { names, orUsage, parseFlags, UsageError, whole } from './lib/flags.mjs'
 import { line, measure } from './lib/paired.mjs'
 
 const BASES = {
-  tls: ['tls', 'tls again', 'tls + store'],
+  tls: ['tls', 'tls again', 'tls + store', 'tls by default'],
   http2: ['http2', 'http2 + store', 'listen', 'listen + ja4'],
 }
 const usage =

@@ -12,7 +12,9 @@ const pem = developmentCertificate()
 const store = await certificates({ pem, watch: 0 })
 const ours = store.serverOptions()
 const bare = { key: pem.key, cert: pem.cert, noDelay: true }
-for (const name of ['minVersion', 'ciphers', 'ecdhCurve', 'sigalgs']) bare[name] = ours[name]
+for (const name of ['minVersion', 'ciphers', 'ecdhCurve', 'sigalgs', 'honorCipherOrder', 'secureOptions']) {
+  bare[name] = ours[name]
+}
 const app = pipeline().handle(() => reply(200, 'x'.repeat(100)))
 
 async function open(server, guarded) {
@@ -41,6 +43,7 @@ const local = { port: 0, host: '127.0.0.1' }
 const alpn = { ALPNProtocols: ['h2', 'http/1.1'] }
 process.send({
   tls: await plain({ ...bare, ...alpn }, false),
+  'tls by default': await plain({ key: pem.key, cert: pem.cert, noDelay: true, ...alpn }, false),
   'tls again': await plain({ ...bare, ...alpn }, false),
   'tls + store': await plain(ours, true),
   http2: await web(bare, false),
