@@ -9,7 +9,7 @@ import type { ClientLink, Flow, OpenExchange, Reply, Sink, Source } from '../../
 import { bugReply, failureReply } from '../../reply.ts'
 import { announcedLength, assertInterim, discardBody, fitReply, gone, wrongLength } from '../fit-reply.ts'
 import type { Connection1, Link1 } from './connection1.ts'
-import { replyFields, saysClose } from './fields1.ts'
+import { replyFields, toldOfConnection } from './fields1.ts'
 import { lingerOnClose } from './linger.ts'
 import { piecesOf } from './pieces.ts'
 import type { RequestBody } from './request-body.ts'
@@ -131,13 +131,14 @@ export class Http1Link implements ClientLink, Sink, Link1 {
     this.#reply = reply
     const { raw } = reply.headers
     // Node writes the field by itself, unless it is given one: that of a 426.
-    const told = reply.status === 426 && !res.shouldKeepAlive
-    if (this.#isLast() || told || saysClose(raw)) {
+    const named = reply.status === 426 && !res.shouldKeepAlive
+    const told = toldOfConnection(raw)
+    if (this.#isLast() || named || told === 'close') {
       this.#closing = true
       lingerOnClose(res.req.socket)
     }
     try {
-      res.writeHead(reply.status, replyFields(reply.status, raw, this.#closing))
+      res.writeHead(reply.status, replyFields(reply.status, raw, told, this.#closing))
     } catch (cause) {
       return this.#unsendable(reply, cause)
     }
