@@ -36,6 +36,7 @@ export { type AccessLogOptions, accessLog } from './observe/access-log.ts'
 export { type Metrics, type MetricsOptions, type MetricsState, metrics } from './observe/metrics/metrics.ts'
 export type {
   App,
+  AttemptWatch,
   Awaitable,
   BodyReplacement,
   BodyTransform,
@@ -55,6 +56,7 @@ export type {
   Reply,
   ReplyHead,
   RequestHead,
+  SentAttempt,
   Sink,
   Source,
   Tunnel,
