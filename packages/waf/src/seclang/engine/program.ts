@@ -12,6 +12,8 @@ import { PersistentStore } from './persistent.ts'
 export class RuleProgram {
   readonly set: RuleSet
   readonly persistent: PersistentStore
+  /** Hears of each rule that was run, and how many milliseconds that took; `null` where nobody asks. */
+  meter: ((step: Step, milliseconds: number) => void) | null = null
   /** Whether rules of phases 3 to 5 are there; whether one of them reads the reply's body. */
   readonly looksAtReplies: boolean
   readonly readsReplyBodies: boolean
