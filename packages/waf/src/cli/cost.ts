@@ -9,12 +9,13 @@ import { count, line, print, UsageError } from './output.ts'
 import { read } from './request.ts'
 import { requestsIn, USUAL } from './requests.ts'
 
-/** What was spent on a rule. */
+/** Milliseconds of the runs of a rule; of the first thousands only. */
 interface Spent {
   runs: number
-  milliseconds: number
+  readonly samples: number[]
 }
 
+const MOST_SAMPLES = 5000
 /** Runs that are not counted: code that runs often is compiled anew. */
 const WARM_UP = 20
 
@@ -35,32 +36,35 @@ export async function cost(args: readonly string[]): Promise<number> {
     for (const request of requests) engine.inspect(request)
   }
   for (let i = 0; i < WARM_UP; i++) once()
-  const whole = timeOf(() => {
-    for (let i = 0; i < rounds; i++) once()
-  })
+  const whole: number[] = []
+  for (let i = 0; i < rounds; i++) {
+    const start = performance.now()
+    once()
+    whole.push((performance.now() - start) / requests.length)
+  }
   const spent = metered(program, () => {
     for (let i = 0; i < rounds; i++) once()
   })
-  tell(program, spent, requests, rounds, whole, top)
+  tell(program, spent, requests, rounds, median(whole), top)
   return 0
 }
 
-function timeOf(run: () => void): number {
-  const start = process.cpuUsage()
-  run()
-  const { user, system } = process.cpuUsage(start)
-  return (user + system) / 1000
+/** The middle one: on a machine that does other things as well, means tell of these. */
+function median(samples: number[]): number {
+  return samples.sort((a, b) => a - b)[samples.length >> 1]!
 }
 
 function metered(program: RuleProgram, run: () => void): Map<Rule, Spent> {
   const spent = new Map<Rule, Spent>()
   program.meter = (step: Step, milliseconds) => {
     if (step.marker !== null) return
-    const known = spent.get(step)
-    if (known) {
-      known.runs += 1
-      known.milliseconds += milliseconds
-    } else spent.set(step, { runs: 1, milliseconds })
+    let known = spent.get(step)
+    if (known === undefined) {
+      known = { runs: 0, samples: [] }
+      spent.set(step, known)
+    }
+    known.runs += 1
+    if (known.samples.length < MOST_SAMPLES) known.samples.push(milliseconds)
   }
   run()
   program.meter = null
@@ -75,25 +79,29 @@ function tell(
   whole: number,
   top: number,
 ): void {
-  const runs = rounds * requests.length
-  const rules = [...spent].sort(([, a], [, b]) => b.milliseconds - a.milliseconds)
-  const sum = rules.reduce((all, [, { milliseconds }]) => all + milliseconds, 0)
-  const micro = (milliseconds: number): string => ((milliseconds * 1000) / runs).toFixed(1)
+  const all = rounds * requests.length
+  const rules = [...spent].map(([rule, { runs, samples }]) => {
+    const each = median(samples)
+    return { rule, runs: runs / all, each, cost: (runs / all) * each }
+  })
+  rules.sort((a, b) => b.cost - a.cost)
+  const sum = rules.reduce((total, { cost }) => total + cost, 0)
+  const micro = (milliseconds: number): string => (milliseconds * 1000).toFixed(1)
   print(
     `${count(requests.length, 'request')}, ${count(rounds, 'round')}, ${count(program.set.rules.length, 'rule')}`,
-    `${micro(whole)} us of CPU a request`,
-    `${micro(sum)} us of it in ${count(rules.length, 'rule')} that had to be run, with the measuring itself; the rest is shared`,
+    `${micro(whole)} us a request (median)`,
+    `${micro(sum)} us in ${count(rules.length, 'rule')} that had to be run; the rest is shared by all`,
     '',
     '      rule  runs/request  us/run  us/request  share  message',
   )
-  for (const [rule, { runs: times, milliseconds }] of rules.slice(0, top)) {
+  for (const { rule, runs, each, cost } of rules.slice(0, top)) {
     print(
       [
         String(rule.id).padStart(10),
-        (times / runs).toFixed(2).padStart(12),
-        ((milliseconds * 1000) / times).toFixed(2).padStart(6),
-        micro(milliseconds).padStart(10),
-        `${((100 * milliseconds) / sum).toFixed(1)}%`.padStart(5),
+        runs.toFixed(2).padStart(12),
+        micro(each).padStart(6),
+        micro(cost).padStart(10),
+        `${((100 * cost) / sum).toFixed(1)}%`.padStart(5),
         line(rule.message?.source ?? '', 60),
       ].join('  '),
     )

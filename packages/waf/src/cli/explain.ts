@@ -11,7 +11,7 @@ import { sourceOf } from './source.ts'
 
 const NAMES = ['emergency', 'alert', 'critical', 'error', 'warning', 'notice', 'info', 'debug']
 
-export async function explainCommand(args: readonly string[]): Promise<number> {
+export async function explain(args: readonly string[]): Promise<number> {
   const from = given(args, {
     ...RULE_OPTIONS,
     url: { type: 'string' },
@@ -41,12 +41,12 @@ export async function explainCommand(args: readonly string[]): Promise<number> {
   if (!blocked) print(`passes${scores}`)
   else if (interruption!.rule === 0) print(`refused with ${interruption!.status}: a body is over the limit`)
   else print(`refused by rule ${interruption!.rule} with ${interruption!.status}${scores}`)
-  for (const match of matches) explain(match)
+  for (const match of matches) tell(match)
   print('', `${count(matches.length, 'rule')} matched of ${engine.rules}`)
   return blocked ? 1 : 0
 }
 
-function explain(match: RuleMatch): void {
+function tell(match: RuleMatch): void {
   const { rule, message, variable, value } = match
   const severity = rule.severity === null ? '' : ` ${NAMES[rule.severity]}`
   const offset = offsetOf(match)

@@ -2,18 +2,17 @@
 /** The command `postern-waf`. Exit codes: 0 all is well, 1 something was found, 2 the command was not understood. */
 import { ConfigError } from '@postern/core'
 import { RuleError } from '../seclang/parse/fault.ts'
-import { check } from './check.ts'
-import { cost } from './cost.ts'
-import { explainCommand } from './explain.ts'
-import { ftw } from './ftw.ts'
 import { safe, UsageError } from './output.ts'
 import { usage, usageOf } from './usage.ts'
 
-const COMMANDS: Readonly<Record<string, (args: readonly string[]) => Promise<number>>> = {
-  check,
-  explain: explainCommand,
-  ftw,
-  cost,
+type Command = (args: readonly string[]) => Promise<number>
+
+// Each loads what it needs.
+const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
+  check: async () => (await import('./check.ts')).check,
+  explain: async () => (await import('./explain.ts')).explain,
+  ftw: async () => (await import('./ftw.ts')).ftw,
+  cost: async () => (await import('./cost.ts')).cost,
 }
 
 async function run([name, ...args]: readonly string[]): Promise<number> {
@@ -31,7 +30,7 @@ async function run([name, ...args]: readonly string[]): Promise<number> {
     return 0
   }
   try {
-    return await command(args)
+    return await (await command())(args)
   } catch (error) {
     return told(name, error)
   }

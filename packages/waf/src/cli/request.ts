@@ -27,6 +27,8 @@ export function read(file: string): Uint8Array {
 export function fromBytes(bytes: Uint8Array): InspectRequest {
   try {
     const { body, protocol, ...head } = parseRequest(bytes)
+    if (!/^(?:HTTP\/\S*)?$/i.test(protocol))
+      throw new Error('the first line is no request line: METHOD TARGET HTTP/1.1')
     return {
       ...head,
       ...(protocol === '' ? {} : { protocol }),

@@ -68,8 +68,8 @@ Exit code: 0 when all pass, 1 when some fail, 2 when the command was not underst
 Runs requests and tells which rules take the time. Most rules are ruled out together, in one pass over the values of a
 request; those that remain are run, and the table is about these.
 
-REQUESTS is a file: a raw HTTP request, tests (JSON lines or YAML, as for ftw), or JSON lines with method, target, headers
-and body. Default: a GET as browsers send it, a form, and JSON.
+REQUESTS is a file: a raw HTTP request, tests (JSON lines or YAML, as for ftw), or JSON lines with method, target,
+headers and body. Default: a GET as browsers send it, a form, and JSON.
 
 ${RULES}${PARANOIA}; default 1
   --rounds N         how often all requests are run, 1 to 100000; default 200

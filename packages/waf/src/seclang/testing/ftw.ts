@@ -11,6 +11,8 @@ import type { RuleMatch, Transaction } from '../engine/transaction.ts'
 import { utf8Bytes } from '../transform/bytes.ts'
 import { bytesOf, type FtwBody, type FtwHead, type FtwOutput, type FtwStage, type FtwTest } from './types.ts'
 
+export type { FtwTest } from './types.ts'
+
 /** Why a test failed; `null` when it passed. What only a server decides, a status, is not looked at. */
 export function runFtw(program: RuleProgram, test: FtwTest): string | null {
   for (const [index, stage] of test.stages.entries()) {
