@@ -1,13 +1,14 @@
 /** Puts an app onto a server that the host owns: http, https, http2 (h2c), http2 secure with HTTP/1.1. */
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import { Server as HttpServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2'
 import type { Server, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { kindOf, milliseconds, readOptions, unchecked } from '../../config/check.ts'
+import { flag, kindOf, milliseconds, readOptions, unchecked } from '../../config/check.ts'
 import { ConfigError, type ConfigFault, ProxyError } from '../../errors.ts'
 import { checkApp } from '../../pipeline/check-app.ts'
 import type { App } from '../../pipeline/contract.ts'
 import { Deadlines } from '../../proxy/deadlines.ts'
+import { serveWire } from '../../wire/server/take-over.ts'
 import { Connections, drainServer } from './drain.ts'
 import { checkHttp2Limits, type Http2Limits, hardenHttp2 } from './hardening.ts'
 import { type Extras, serveHttp1 } from './http1.ts'
@@ -34,6 +35,13 @@ export interface AttachOptions {
   sendTimeout?: number
   /** What an HTTP/2 client may cost. */
   http2?: Http2Limits
+  /**
+   * Serves HTTP/1.1 on the raw socket, with a parser of its own in front of Node's: a fraction of the cost, and the same
+   * answers. What is not plainly HTTP/1.1 goes to Node's parser unread, as do upgrades. `'request'` and similar listeners of
+   * the host are not called for requests that were served so. For servers of http, https, and http2 with TLS; on h2c servers it
+   * changes nothing. See docs/wire.md. Default false.
+   */
+  wire?: boolean
 }
 
 /** A server under an app. */
@@ -69,6 +77,7 @@ export function attach(server: Server, app: App, options: AttachOptions = {}): A
     sessionIdleTimeout: milliseconds(1),
     sendTimeout: milliseconds(0),
     http2: unchecked,
+    wire: flag,
   }
   const given = readOptions<AttachOptions>('attach', options, table, faults)
   const {
@@ -97,6 +106,8 @@ export function attach(server: Server, app: App, options: AttachOptions = {}): A
     stalls: patience > 0 ? new Deadlines(patience) : null,
     tunnels: new Set(),
   }
+  // First: it takes the place of a listener, and must not change its turn among others.
+  if (given.wire === true) wireOrThrow(server, state, patience)
   const connections = new Connections()
   connections.watch(server, idle)
   tune(server)
@@ -118,6 +129,15 @@ export function attach(server: Server, app: App, options: AttachOptions = {}): A
       return drained
     },
   }
+}
+
+/** On h2c servers there is nothing to take over: the first bytes decide. */
+function wireOrThrow(server: Server, serving: Serving, sendTimeout: number): void {
+  const served = serveWire(server, serving, sendTimeout)
+  if (served || !(server instanceof HttpServer || 'setSecureContext' in server)) return
+  const problem =
+    'somebody has put a listener of its own in the place of the one that Node serves connections with'
+  throw new ConfigError([{ place: 'attach.wire', problem, fix: 'Call attach() first, or leave wire out.' }])
 }
 
 function drainLimit(timeout: number): number {
