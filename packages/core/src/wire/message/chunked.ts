@@ -52,7 +52,7 @@ export class ChunkedDecoder {
   /** The extension has a name; its value is not empty. */
   #named = false
   readonly #lines = new FieldLines(MOST_TRAILER_LINES)
-  readonly #section = new PartialSection(MOST_TRAILER)
+  readonly #section = new PartialSection(MOST_TRAILER, false)
 
   /** Begins a body. */
   reset(): void {

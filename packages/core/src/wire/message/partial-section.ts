@@ -1,5 +1,5 @@
 /** A head or a trailer section that comes in several pieces: kept until it is whole, and refused as soon as it can't become one. */
-import { CLASS, CR, LF, TEXT } from './bytes.ts'
+import { CLASS, COLON, CR, LF, TEXT, TOKEN } from './bytes.ts'
 import { BAD, MORE } from './field-lines.ts'
 
 /** Longer than allowed. */
@@ -7,11 +7,14 @@ export const TOO_LONG = -4
 
 const FIRST_SIZE = 1024
 
-/** Where the last byte stands. */
-const IN_LINE = 0
-const AFTER_CR = 1
-const LINE_BEGINS = 2
-const EMPTY_LINE_CR = 3
+/** What comes next. */
+const START_LINE = 0
+const LINE = 1
+const NAME = 2
+const VALUE = 3
+const LINE_LF = 4
+const LAST_LF = 5
+const WHOLE = 6
 
 /** Keeps one section at a time. Each byte is looked at once, however the pieces are cut. */
 export class PartialSection {
@@ -19,11 +22,13 @@ export class PartialSection {
   bytes: Buffer = NOTHING
   length = 0
   readonly #most: number
-  #state = LINE_BEGINS
+  readonly #first: number
+  #state: number
 
-  /** `most`: bytes of a section. */
-  constructor(most: number) {
+  /** `most`: bytes of a section. `startLine`: it begins with a line that is no field: of any text. */
+  constructor(most: number, startLine: boolean) {
     this.#most = most
+    this.#first = this.#state = startLine ? START_LINE : LINE
   }
 
   /** Something has been kept. */
@@ -43,13 +48,9 @@ export class PartialSection {
     let whole = false
     while (at < stop && !whole) {
       const byte = bytes[at++]!
-      if (state === AFTER_CR || state === EMPTY_LINE_CR) {
-        if (byte !== LF) return BAD
-        whole = state === EMPTY_LINE_CR
-        state = LINE_BEGINS
-      } else if (byte === CR) state = state === LINE_BEGINS ? EMPTY_LINE_CR : AFTER_CR
-      else if ((CLASS[byte]! & TEXT) === 0) return BAD
-      else state = IN_LINE
+      state = after(state, byte)
+      if (state === BAD) return BAD
+      whole = state === WHOLE
     }
     this.#state = state
     if (this.length + (at - from) > this.#most) return TOO_LONG
@@ -61,7 +62,7 @@ export class PartialSection {
   clear(): void {
     this.bytes = NOTHING
     this.length = 0
-    this.#state = LINE_BEGINS
+    this.#state = this.#first
   }
 
   #keep(bytes: Uint8Array, from: number, to: number): void {
@@ -74,6 +75,21 @@ export class PartialSection {
     this.bytes.set(bytes.subarray(from, to), this.length)
     this.length = needed
   }
+}
+
+/** What may come behind a byte, or `BAD`. */
+function after(state: number, byte: number): number {
+  switch (state) {
+    case LINE:
+      return byte === CR ? LAST_LF : (CLASS[byte]! & TOKEN) !== 0 ? NAME : BAD
+    case NAME:
+      return byte === COLON ? VALUE : (CLASS[byte]! & TOKEN) !== 0 ? NAME : BAD
+    case LINE_LF:
+      return byte === LF ? LINE : BAD
+    case LAST_LF:
+      return byte === LF ? WHOLE : BAD
+  }
+  return byte === CR ? LINE_LF : (CLASS[byte]! & TEXT) !== 0 ? state : BAD
 }
 
 const NOTHING = Buffer.alloc(0)
