@@ -1,6 +1,7 @@
 /** The body of a request, pushed as it is read from the connection. */
 import { ProxyError } from '../../errors.ts'
 import { HeaderList } from '../../headers/list.ts'
+import { CONTENT_LENGTH, kindOf, TRANSFER_ENCODING } from '../../headers/names.ts'
 import type { Flow, Sink, Source } from '../../pipeline/contract.ts'
 import { type ChunkedDecoder, DATA, END } from '../message/chunked.ts'
 import { MORE } from '../message/field-lines.ts'
@@ -120,6 +121,7 @@ export class WireBody implements Source, Flow {
       if (found !== DATA && found !== END) return BROKEN
       at = decoder.at
       if (found === END) {
+        if (frames(decoder.trailers)) return BROKEN
         this.complete = true
         this.#trailers = decoder.trailers
         this.#end()
@@ -170,6 +172,15 @@ export class WireBody implements Source, Flow {
 
 const NOTHING: Buffer[] = []
 const NO_TRAILERS: string[] = []
+
+/** A trailer section that says how long a message is (RFC 9110, 6.5.1): too late, and for some reader the truth. */
+function frames(trailers: readonly string[]): boolean {
+  for (let i = 0; i < trailers.length; i += 2) {
+    const kind = kindOf(trailers[i]!)
+    if (kind === CONTENT_LENGTH || kind === TRANSFER_ENCODING) return true
+  }
+  return false
+}
 
 function bodyError(code: 'client-closed' | 'body-consumed'): ProxyError {
   const source = code === 'client-closed' ? 'client' : 'proxy'

@@ -11,7 +11,7 @@ import {
   TRANSFER_ENCODING,
   UPGRADE,
 } from '../../headers/names.ts'
-import { isText } from '../message/bytes.ts'
+import { CR, isText } from '../message/bytes.ts'
 import { FieldLines, MORE } from '../message/field-lines.ts'
 import { readLength } from '../message/length.ts'
 
@@ -121,7 +121,8 @@ export class HeadReader {
       this.expects = isText(bytes, lines.valueFrom(expect), lines.valueTo(expect), '100-continue')
       if (!this.expects || lines.repeats(EXPECT)) return false
     }
-    return this.#judgeLength(bytes)
+    // A client that waits to be asked for nothing is nothing plain.
+    return this.#judgeLength(bytes) && (this.hasBody || !this.expects)
   }
 
   #judgeLength(bytes: Uint8Array): boolean {
@@ -134,7 +135,7 @@ export class HeadReader {
       if (length !== -1 || lines.repeats(TRANSFER_ENCODING)) return false
       if (!isChunked(bytes, lines.valueFrom(coding), lines.valueTo(coding))) return false
     } else if (length !== -1) {
-      if (lines.repeats(CONTENT_LENGTH)) return false
+      if (lines.repeats(CONTENT_LENGTH) || bytes[lines.valueTo(length)] !== CR) return false
       this.length = readLength(bytes, lines.valueFrom(length), lines.valueTo(length), false)
       if (this.length < 0) return false
     }
@@ -156,9 +157,9 @@ export class HeadReader {
 const NO_FIELDS: string[] = []
 const CODING = 'chunked'
 
-/** In lower case only: other spellings are read here and there as something else. */
+/** In lower case only, and nothing behind it: other spellings are read here and there as something else. */
 function isChunked(bytes: Uint8Array, from: number, to: number): boolean {
-  if (to - from !== CODING.length) return false
+  if (to - from !== CODING.length || bytes[to] !== CR) return false
   for (let i = 0; i < CODING.length; i++) if (bytes[from + i] !== CODING.charCodeAt(i)) return false
   return true
 }
