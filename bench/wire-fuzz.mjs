@@ -1,37 +1,55 @@
 /**
- * Messages that are wrong in every way, read by the wire and by the parsers of Node, in memory:
- * `npm run build && node bench/wire-fuzz.mjs --side server [--count 1000000] [--seed 1]`. Ends with code 1 at a difference.
+ * Mutated messages against the parsers of the wire, and the same against Node's own: it agrees, or it refuses.
+ * `npm run build && node bench/wire-fuzz.mjs --side server|client [--count 1000000] [--seed 0]`. Ends with code 1 at a difference.
  */
-import { orUsage, parseFlags, UsageError, whole } from './lib/flags.mjs'
+import { readAnswer } from '../packages/core/dist/wire/client/read-answer.js'
+import { names, orUsage, parseFlags, whole } from './lib/flags.mjs'
+import { compareAnswers, compareWithUndici } from './lib/wire-fuzz-client.mjs'
 import { fuzzServer } from './lib/wire-fuzz-server.mjs'
 
-/** What is fuzzed: each takes a count and a seed, and tells what it found, `differences` among it. */
-const SIDES = { server: fuzzServer }
-/** Cases between two lines of output. */
-const STEP = 20_000
+const SIDES = { client, server }
+/** Messages between two lines of output, and how many of them undici reads, too. */
+const STEP = 50_000
+const BY_UNDICI = 500
 
-const usage = `usage: node bench/wire-fuzz.mjs --side ${Object.keys(SIDES).join('|')} [--count 1000000] [--seed 1]`
-const { side, count, seed } = orUsage(usage, () => {
-  const flags = parseFlags(process.argv.slice(2), { side: undefined, count: '1000000', seed: '1' })
-  if (!Object.hasOwn(SIDES, flags.side))
-    throw new UsageError(`--side is one of ${Object.keys(SIDES).join(', ')}`)
+const usage = `usage: node bench/wire-fuzz.mjs --side ${Object.keys(SIDES).join('|')} [--count 1000000] [--seed 0]`
+const { sides, count, seed } = orUsage(usage, () => {
+  const flags = parseFlags(process.argv.slice(2), { side: undefined, count: '1000000', seed: '0' })
   return {
-    side: flags.side,
+    sides: names('side', flags.side, Object.keys(SIDES)),
     count: whole('count', flags.count, 1, 100_000_000),
     seed: whole('seed', flags.seed, 0, 999_999_999),
   }
 })
 
-const total = {}
 let differences = 0
-for (let done = 0; done < count && differences === 0; done += STEP) {
-  const found = await SIDES[side](Math.min(STEP, count - done), seed + done)
-  for (const [name, value] of Object.entries(found)) {
-    if (typeof value === 'number') total[name] = (total[name] ?? 0) + value
+for (const side of sides) {
+  for (let done = 0; done < count; done += STEP) {
+    const found = await SIDES[side](Math.min(STEP, count - done), seed + done)
+    console.log(
+      JSON.stringify({
+        side,
+        done: Math.min(count, done + STEP),
+        ...found.seen,
+        differences: found.differences.length,
+      }),
+    )
+    for (const difference of found.differences.slice(0, 10)) console.log(difference)
+    differences += found.differences.length
   }
-  differences += found.differences.length
-  for (const difference of found.differences) console.log(JSON.stringify(difference))
-  if (done % (5 * STEP) === 0) console.error(JSON.stringify(total))
 }
-console.log(JSON.stringify({ side, seed, ...total, differences }))
 process.exit(differences === 0 ? 0 : 1)
+
+async function client(count, seed) {
+  const byNode = compareAnswers(readAnswer, count, seed)
+  const byUndici = await compareWithUndici(readAnswer, Math.min(count, BY_UNDICI), seed)
+  return {
+    seen: { ...byNode.seen, byUndici: byUndici.compared },
+    differences: [...byNode.differences, ...byUndici.differences],
+  }
+}
+
+async function server(count, seed) {
+  const { differences, ...seen } = await fuzzServer(count, seed)
+  return { seen, differences: differences.map(one => JSON.stringify(one)) }
+}

@@ -18,6 +18,9 @@ const MOST_TURNS = 2000
  */
 export async function fuzzServer(count, seed) {
   const sides = [side(false), side(true)]
+  const { stackTraceLimit } = Error
+  // Refusals are errors, and there are many.
+  Error.stackTraceLimit = 0
   const result = { cases: 0, requests: 0, wire: 0, refused: 0, stricter: 0, differences: [] }
   const parsed = { node: 0, wire: 0 }
   sides[0].server.on('request', () => parsed.node++)
@@ -51,6 +54,7 @@ export async function fuzzServer(count, seed) {
     if (result.differences.length >= 10) break
   }
   result.wire = result.requests - parsed.wire
+  Error.stackTraceLimit = stackTraceLimit
   for (const each of sides) await each.attached.drain(0)
   return result
 }
