@@ -11,7 +11,7 @@ import { HeaderList } from '../../headers/list.ts'
 import type { Peer, RequestHead } from '../../pipeline/contract.ts'
 import { MOST_PIPELINED, WIRE } from '../../transport/node/connection1.ts'
 import { lingerOnClose } from '../../transport/node/linger.ts'
-import { openExchange, type Serving } from '../../transport/node/serving.ts'
+import type { Serving } from '../../transport/node/serving.ts'
 import { ChunkedDecoder } from '../message/chunked.ts'
 import { MORE } from '../message/field-lines.ts'
 import { type BodyReader, BROKEN, WireBody } from './body.ts'
@@ -321,7 +321,7 @@ export class WireConnection implements BodyReader {
   ): void {
     const link = new WireLink(this, isHead, body, last)
     this.#links.push(link)
-    link.begin(openExchange(this.serving.app, head, body, link, fault))
+    link.begin(this.serving.app.open(head, body, link, fault))
   }
 
   #breakBody(code: FailureCode): void {

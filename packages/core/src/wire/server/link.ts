@@ -1,4 +1,5 @@
 /** One exchange of HTTP/1.1: the client's side of it, and the sink for the reply's body. */
+import { KeptBody } from '../../body/kept.ts'
 import { latin1 } from '../../body/latin1.ts'
 import { isSource } from '../../body/transform.ts'
 import { ProxyError } from '../../errors.ts'
@@ -34,6 +35,7 @@ const heads = new ReplyHeadWriter()
 
 /** Made with the request, over when its answer is out or the client has gone. */
 export class WireLink implements ClientLink, Sink, Finished {
+  readonly readsOnly = true
   readonly body: WireBody | null
   /** The connection ends with this answer; nothing behind it is read. */
   closing = false
@@ -143,10 +145,9 @@ export class WireLink implements ClientLink, Sink, Finished {
   #tryStart(reply: Reply): void {
     const { body, status } = reply
     const bodiless = this.#isHead || status === 204 || status === 304
-    const bytes = body === null ? 0 : body instanceof Uint8Array ? body.length : PUSHED
-    const { output, keepAlive } = this.#connection
+    const { output } = this.#connection
     try {
-      heads.write(status, reply.headers.raw, this.#isLast(), bodiless ? NO_BODY : bytes, keepAlive)
+      this.#writeHead(reply, bodiless ? NO_BODY : lengthOf(body))
     } catch (cause) {
       return this.#unsendable(reply, cause)
     }
@@ -160,8 +161,24 @@ export class WireLink implements ClientLink, Sink, Finished {
       }
       this.#finish()
     } else if (body instanceof Uint8Array) this.#sendBytes(body)
+    else if (body instanceof KeptBody) this.#sendKept(body)
     else if (isSource(body)) this.#sendSource(body)
     else this.fail(gone('reply-body'))
+  }
+
+  #writeHead({ status, headers, prepared }: Reply, body: number): void {
+    const { keepAlive } = this.#connection
+    const last = this.#isLast()
+    if (prepared !== undefined && heads.writePrepared(status, headers, prepared, last, body, keepAlive))
+      return
+    heads.write(status, headers.raw, last, body, keepAlive)
+  }
+
+  #sendKept(body: KeptBody): void {
+    if (this.#isHead || body.length > ONE_WRITE_BYTES) return this.#sendBytes(body.bytes)
+    this.#bytesSent = body.length
+    this.#connection.output.put(body.text)
+    this.#finish()
   }
 
   #sendBytes(bytes: Uint8Array): void {
@@ -311,6 +328,16 @@ export class WireLink implements ClientLink, Sink, Finished {
     this.#send(failureReply(error))
   }
 
+  /** The exchange ends now: with an answer where none has begun. */
+  cut(error: ProxyError): void {
+    if (this.#over || this.#written) return
+    if (this.#begun) return this.fail(error)
+    if (this.#reply !== null) discardBody(this.#reply.body, error)
+    this.#error = error
+    this.#last = true
+    this.#send(failureReply(error))
+  }
+
   /** What came instead of the rest of the request's body is no body. */
   breakBody(error: ProxyError): void {
     this.#last = true
@@ -338,6 +365,12 @@ export class WireLink implements ClientLink, Sink, Finished {
     else if (reply !== null && !this.#written) discardBody(reply.body, error)
     this.#exchange.done(reply !== null && this.#begun ? reply.status : error.status, this.#bytesSent, error)
   }
+}
+
+/** Bytes of a body that is whole, or {@link PUSHED}. */
+function lengthOf(body: Reply['body']): number {
+  if (body === null) return 0
+  return body instanceof Uint8Array || body instanceof KeptBody ? body.length : PUSHED
 }
 
 function areLegal(fields: HeaderList): boolean {

@@ -1,7 +1,8 @@
 /** Heads of answers as text: checked, with what belongs to the connection written anew (RFC 9112, 4; RFC 9110, 7.6.1). */
 import { STATUS_CODES } from 'node:http'
-import { isFieldName, isFieldValue } from '../../headers/list.ts'
+import { type HeaderList, isFieldName, isFieldValue } from '../../headers/list.ts'
 import { isHopField } from '../../headers/names.ts'
+import type { PreparedLines } from '../../headers/prepared.ts'
 import { saysClose } from '../../transport/node/fields1.ts'
 import { dateLine } from './date.ts'
 
@@ -82,7 +83,7 @@ export class ReplyHeadWriter {
         case HOP:
           continue
         case CONNECTION:
-          if (!this.closing) this.closing = saysClose([raw[i]!, value])
+          if (!this.closing) this.closing = saysClose(value)
           continue
         case UPGRADE:
           // 426 names the protocols that it wants (RFC 9110, 15.5.22).
@@ -108,6 +109,29 @@ export class ReplyHeadWriter {
     if (upgrades) text += `\r\nConnection: ${this.closing ? 'close, Upgrade' : 'Upgrade'}`
     else text += this.closing ? '\r\nConnection: close' : keepAlive
     this.text = `${text}\r\n\r\n`
+  }
+
+  /**
+   * The same for lines that were looked through before. False: they have been edited, or frame another body; nothing was done.
+   */
+  writePrepared(
+    status: number,
+    headers: HeaderList,
+    prepared: PreparedLines,
+    closing: boolean,
+    body: number,
+    keepAlive: string,
+  ): boolean {
+    const { length } = prepared
+    if (length === null || (body !== NO_BODY && body !== length) || !prepared.leads(headers)) return false
+    const rest = prepared.rest(headers)
+    if (rest === null) return false
+    this.closing = closing
+    this.chunked = false
+    const lines = `${statusLine(status)}\r\n${prepared.text}${rest}Content-Length: ${length}`
+    const date = prepared.dated ? '' : dateLine()
+    this.text = `${lines}${date}${closing ? '\r\nConnection: close' : keepAlive}\r\n\r\n`
+    return true
   }
 }
 
