@@ -69,6 +69,19 @@ const cases: Case[] = [
     ],
   },
   {
+    name: 'opentelemetry.mjs',
+    lines: [
+      /^the origin's parent: 00-[0-9a-f]{32}-[0-9a-f]{16}-01\n$/,
+      /^the origin's parent: 00-/,
+      /CLIENT GET {[^}]*"error.type":"connect-refused"[\s\S]*"http.request.resend_count":1[\s\S]*SERVER GET \/users\/:id {[^}]*"url.query":"token=\[redacted\]"/,
+    ],
+    asks: [
+      ['/nothing', {}, 200, /parent: 00-/],
+      ['/nothing', {}, 200, /parent: 00-/],
+      ['/spans', {}, 200, /SERVER GET {/],
+    ],
+  },
+  {
     name: 'cache.mjs',
     lines: [
       /\r\nCache-Status: edge; fwd=uri-miss; stored\r\n[\s\S]*answer \d+\n$/,

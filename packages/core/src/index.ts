@@ -39,6 +39,7 @@ export { type AccessLogOptions, accessLog } from './observe/access-log.ts'
 export { type Metrics, type MetricsOptions, type MetricsState, metrics } from './observe/metrics/metrics.ts'
 export type {
   App,
+  AttemptWatch,
   Awaitable,
   BodyReplacement,
   BodyTransform,
@@ -58,6 +59,7 @@ export type {
   Reply,
   ReplyHead,
   RequestHead,
+  SentAttempt,
   Sink,
   Source,
   Tunnel,

@@ -236,6 +236,7 @@ describe('an edit that is required', () => {
   it.each<[string, number, Record<string, string>]>([
     ['an unknown coding', 200, { ...HEAD, 'Content-Encoding': 'frob' }],
     ['a part that nobody asked for', 206, { ...HEAD, 'Content-Range': 'bytes 0-5/6' }],
+    ['parts', 206, { ...HEAD, 'Content-Type': 'multipart/byteranges; boundary=x' }],
   ])('%s is refused', async (_, status, fields) => {
     const { port, outcomes } = await editing(res => res.writeHead(status, fields).end('secret'), {
       required: true,

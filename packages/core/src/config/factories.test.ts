@@ -3,6 +3,7 @@ import { createServer } from 'node:http'
 import { describe, expect, test } from 'vitest'
 import * as core from '../index.ts'
 import { ConfigError, type ConfigFault } from '../index.ts'
+import { openTelemetry } from '../observe/opentelemetry/index.ts'
 
 const app = core.pipeline().handle()
 const group = core.upstream({ name: 'test', targets: ['http://127.0.0.1:9'] })
@@ -304,9 +305,9 @@ const FACTORIES: Factory[] = [
       secure: FLAG,
     },
   },
-  ...(['compress', 'storeCompressed'] as const).map(place => ({
-    place,
-    make: core[place] as never,
+  ...([core.compress, core.storeCompressed] as const).map(make => ({
+    place: make.name,
+    make: make as never,
     options: {
       encodings: [...LIST, [], ['gzip', 'frob'], ['identity']],
       types: [...LIST, ['text'], ['Text/html'], ['text/html; x'], ['*'], ['*/html']],
@@ -316,6 +317,18 @@ const FACTORIES: Factory[] = [
       skip: CALLBACK,
     },
   })),
+  {
+    place: 'openTelemetry',
+    make: openTelemetry as never,
+    options: {
+      accept: CHOICE,
+      query: FLAG,
+      redact: LIST,
+      skip: CALLBACK,
+      tracerProvider: OPTIONS,
+      meterProvider: OPTIONS,
+    },
+  },
   {
     place: 'editReplyBody',
     make: core.editReplyBody as never,

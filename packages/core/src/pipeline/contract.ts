@@ -152,6 +152,28 @@ export interface ForwardHead {
   readonly attempt: number
 }
 
+/** One attempt as it is sent: its head is final, but for fields that name the attempt itself. */
+export interface SentAttempt {
+  /** 1 for the first. */
+  readonly attempt: number
+  /** Name of the upstream. */
+  readonly upstream: string
+  /** Label of the target; of a bounded set. */
+  readonly target: string
+  readonly method: string
+  /** Target in origin-form, with the base path. */
+  readonly path: string
+  readonly headers: HeaderList
+}
+
+/** Hears how an attempt goes. Must not throw. */
+export interface AttemptWatch {
+  /** The final head of its reply has come, or 101. At most once. */
+  onHead(status: number): void
+  /** It is over, body or tunnel included; exactly once. `error`: it failed, or nobody wanted the rest. */
+  onEnd(error: ProxyError | null): void
+}
+
 /** One exchange: a request, and what is known about it so far. */
 export interface Context<S extends object = object, P extends object = object> {
   readonly request: RequestHead
@@ -218,6 +240,8 @@ export interface Filter<
   readonly onRequestBody?: (cx: Context<Needs & Adds, P>, bytes: Uint8Array, end: boolean) => Verdict
   /** Once per attempt, before the head goes to the upstream. */
   readonly onForward?: (cx: Context<Needs & Adds, P>, out: ForwardHead) => Awaitable<void>
+  /** Once per attempt, behind all `onForward`, as it is sent: gives what wants to hear how it goes. */
+  readonly onAttempt?: (cx: Context<Needs & Adds, P>, sent: SentAttempt) => AttemptWatch | undefined
   /**
    * In reverse order, for every filter that was entered. Edits the head, or replaces the reply. One that decides by the
    * body calls `holdReplyBody(head, …)`.

@@ -14,6 +14,7 @@ import type { OutgoingRequest } from '../upstream/connector.ts'
 import type { Target } from '../upstream/target.ts'
 import type { Upstream } from '../upstream/upstream.ts'
 import { Attempt, type Carrier } from './attempt.ts'
+import { watchAttempt } from './attempt-watch.ts'
 import { Deadlines } from './deadlines.ts'
 import { EditableHead, type ForwardRules, forwardFields } from './forward-head.ts'
 import { retryAfter } from './retry-after.ts'
@@ -141,9 +142,10 @@ function send(
   if (attempt.body !== null && connector.expects === true && cx.request.headers.has('expect')) {
     fields.push('Expect', '100-continue')
   }
-  attempt.leaving()
   const { method } = cx.request
   const { body } = attempt
+  const { onAttempt } = cx.plan
+  attempt.leaving(onAttempt.length === 0 ? null : watchAttempt(cx, target.label, whole, fields))
   const request: OutgoingRequest = { method, target: whole, headers: fields, body, fresh }
   const call =
     protocol === null

@@ -3,7 +3,7 @@
  * 6.3 says, and only where that is one plain thing; whatever is not is {@link BAD}, and the connection has to go.
  */
 import { CONNECTION, CONTENT_LENGTH, HOP_BY_HOP, TRANSFER_ENCODING } from '../../headers/names.ts'
-import { CLASS, CR, DIGIT, LF, SPACE, TEXT } from '../message/bytes.ts'
+import { CLASS, CR, DIGIT, HTAB, LF, SPACE, TEXT } from '../message/bytes.ts'
 import { ChunkedDecoder, DATA, END } from '../message/chunked.ts'
 import { BAD, FieldLines, MORE } from '../message/field-lines.ts'
 import { isChunked, readLength } from '../message/length.ts'
@@ -185,7 +185,7 @@ export class ResponseParser {
   #begins(bytes: Buffer, length: number): boolean {
     const filled = Buffer.from('HTTP/1.1 200')
     bytes.copy(filled, 0, 0, Math.min(length, STATUS_END))
-    return this.#starts(filled, 0)
+    return this.#starts(filled, 0) && (length <= STATUS_END || bytes[12] === SPACE || bytes[12] === CR)
   }
 
   /** Decides on a head that has been read: how its body is framed. */
@@ -198,7 +198,8 @@ export class ResponseParser {
     if (length >= 0) {
       if (lines.repeats(CONTENT_LENGTH)) return BAD
       bytesOfBody = readLength(bytes, lines.valueFrom(length), lines.valueTo(length), true)
-      if (bytesOfBody < 0) return BAD
+      // Node's parser knows no tab here, and what it refuses is not accepted.
+      if (bytesOfBody < 0 || hasTab(bytes, lines.valueTo(length))) return BAD
     }
     if (coding >= 0) {
       // Both together, another coding, or one before HTTP/1.1: nobody knows what the server means (RFC 9112, 6.1).
@@ -245,6 +246,13 @@ export class ResponseParser {
       if (listHas(bytes, from, to, 'keep-alive')) this.persistent = true
     }
   }
+}
+
+/** A tab stands in the whitespace behind a value. */
+function hasTab(bytes: Buffer, from: number): boolean {
+  let at = from
+  while (bytes[at] === SPACE) at++
+  return bytes[at] === HTAB
 }
 
 const NO_FIELDS: string[] = []

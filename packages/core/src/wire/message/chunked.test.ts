@@ -130,6 +130,8 @@ describe('refuses', () => {
     ['a LF behind the last size', '0\n\r\n'],
     ['a bare LF as the last line', '0\r\n\n'],
     ['a folded trailer', '0\r\na: b\r\n c\r\n\r\n'],
+    ['a length as a trailer', '0\r\nContent-Length: 5\r\n\r\n'],
+    ['a coding as a trailer', '0\r\nA: b\r\ntransfer-encoding: chunked\r\n\r\n'],
     ['a trailer without a name', '0\r\n: b\r\n\r\n'],
     ['bytes instead of the last line', '0\r\nGET / HTTP/1.1\r\n\r\n'],
   ])('%s', (_, text) => {

@@ -2,6 +2,7 @@
  * The chunked coding (RFC 9112, 7.1), read strictly: sizes in hexadecimal with CRLF behind them, extensions by the grammar without
  * whitespace and ignored, CRLF behind the data, a trailer section. Everything is bounded.
  */
+import { CONTENT_LENGTH, TRANSFER_ENCODING } from '../../headers/names.ts'
 import { BACKSLASH, CLASS, CR, EQUALS, HEX, LF, QUOTE, SEMICOLON, TEXT, TOKEN } from './bytes.ts'
 import { BAD, FieldLines, MORE } from './field-lines.ts'
 import { PartialSection } from './partial-section.ts'
@@ -173,7 +174,10 @@ export class ChunkedDecoder {
   }
 
   #ended(bytes: Uint8Array, end: number): number {
-    this.trailers = this.#lines.strings(bytes)
+    const lines = this.#lines
+    // Framing behind the body: whoever heeds it reads another message (RFC 9110, 6.5.1).
+    if (lines.first(CONTENT_LENGTH) >= 0 || lines.first(TRANSFER_ENCODING) >= 0) return BAD
+    this.trailers = lines.strings(bytes)
     this.#section.clear()
     this.at = end
     this.#state = OVER

@@ -7,14 +7,11 @@ import type { EngineMode, Settings } from '../rules/settings.ts'
 import { variableOf } from '../variables/index.ts'
 import type { RequestView } from '../variables/request.ts'
 import type { Variable } from '../variables/variable.ts'
-import { Entry, type Form } from './form.ts'
+import { Entry } from './form.ts'
 import type { PersistentRecord } from './persistent.ts'
 import type { RuleProgram } from './program.ts'
 import { Removed } from './removed.ts'
-
-/** Variables that rules may make in one transaction, and bytes of each. */
-const MAX_VARIABLES = 5000
-const MAX_VALUE = 65_536
+import { TxVariables } from './tx-variables.ts'
 
 /** A reply's head as rules see it. */
 export interface ResponseView {
@@ -91,12 +88,11 @@ export class Transaction implements OperatorContext {
   exempt: Exempt | null = null
   /** The rule that runs, for `RULE` and messages. */
   running: Rule | null = null
-  readonly #variables = new Map<string, Entry>()
+  /** The collection `TX`. */
+  variables: TxVariables = new TxVariables()
   readonly #records = new Map<string, PersistentRecord>()
   readonly #values = new Map<string, readonly Entry[]>()
   readonly #readings: (Reading | undefined)[] = []
-  readonly #unions: (Uint32Array | undefined)[] = []
-  readonly #bases = new Map<readonly Entry[], Base>()
   #captured: (() => readonly (string | undefined)[]) | null = null
   #groups: readonly (string | undefined)[] = []
 
@@ -113,17 +109,16 @@ export class Transaction implements OperatorContext {
   refresh(): void {
     for (const name of [...this.#values.keys()]) if (variableOf(name)!.late) this.#values.delete(name)
     this.#readings.length = 0
-    this.#unions.length = 0
   }
 
   /** An entry for each key of a collection, with the key as its value. */
   named(entries: readonly Entry[]): Entry[] {
-    return entries.map(({ key }) => this.program.forms.entry(key, key))
+    return entries.map(({ key }) => this.program.entry(key, key))
   }
 
   /** What a variable that is no collection gives. */
   scalar(value: string | number): Entry[] {
-    return [this.program.forms.entry('', String(value))]
+    return [this.program.entry('', String(value))]
   }
 
   /** Values of a variable. */
@@ -166,53 +161,6 @@ export class Transaction implements OperatorContext {
     return reading
   }
 
-  /** Patterns that may match any of the values of a view. */
-  union(condition: Condition, read: (tx: Transaction, condition: Condition) => Reading): Uint32Array {
-    const { view, pipeline } = condition
-    const known = this.#unions[view]
-    if (known !== undefined) return known
-    let union = NONE
-    let own = false
-    for (const { entries } of read(this, condition)) {
-      if (entries.length === 0) continue
-      const { plain, others } = this.#base(entries)
-      for (let i = -1; i < others.length; i++) {
-        const more = i === -1 ? plain : this.candidates(others[i]!.after(pipeline))
-        const sum = joined(union, more, own)
-        own ||= sum !== union && sum !== more
-        union = sum
-      }
-    }
-    this.#unions[view] = union
-    return union
-  }
-
-  /** What is the same for every pipeline, and the forms that are not; worked out once for each list of values. */
-  #base(entries: readonly Entry[]): Base {
-    const known = this.#bases.get(entries)
-    if (known !== undefined) return known
-    let plain = NONE
-    let own = false
-    const others: Form[] = []
-    for (let i = 0; i < entries.length; i++) {
-      const { form } = entries[i]!
-      if (form.plain) {
-        const more = this.candidates(form)
-        const sum = joined(plain, more, own)
-        own ||= sum !== plain && sum !== more
-        plain = sum
-      } else others.push(form)
-    }
-    const made = { plain, others }
-    this.#bases.set(entries, made)
-    return made
-  }
-
-  candidates(form: Form): Uint32Array {
-    form.candidates ??= this.program.prefilter.scan(form.bytes)
-    return form.candidates
-  }
-
   capture(groups: () => readonly (string | undefined)[]): void {
     this.#captured = groups
   }
@@ -232,29 +180,25 @@ export class Transaction implements OperatorContext {
       const group = this.#captures()[Number(key)]
       if (group !== undefined) return new Entry(key, group)
     }
-    return this.#variables.get(key)
+    return this.variables.get(key)
   }
 
-  variables(collection: string): readonly Entry[] {
+  /** All variables of a collection that rules set. */
+  collection(collection: string): readonly Entry[] {
     if (collection !== 'TX') return this.#records.get(collection)?.entries(Date.now()) ?? []
     const captured = this.#captures().flatMap((group, i) =>
       group === undefined || i > 9 ? [] : [new Entry(String(i), group)],
     )
-    return [...this.#variables.values(), ...captured]
+    return [...this.variables.entries(), ...captured]
   }
 
   setVariable(collection: string, key: string, value: string): void {
-    const bounded = value.length > MAX_VALUE ? value.slice(0, MAX_VALUE) : value
-    if (collection !== 'TX') {
-      this.#records.get(collection)?.set(key, bounded, Date.now())
-      return
-    }
-    if (this.#variables.size >= MAX_VARIABLES && !this.#variables.has(key)) return
-    this.#variables.set(key, new Entry(key, bounded))
+    if (collection === 'TX') this.variables.set(key, value)
+    else this.#records.get(collection)?.set(key, value, Date.now())
   }
 
   removeVariable(collection: string, key: string): void {
-    if (collection === 'TX') this.#variables.delete(key)
+    if (collection === 'TX') this.variables.remove(key)
     else this.#records.get(collection)?.delete(key)
   }
 
@@ -297,21 +241,4 @@ export class Transaction implements OperatorContext {
       new Entry('rev', running.revision),
     ]
   }
-}
-
-/** Candidates of a list of values: of all that no pipeline changes, and the rest. */
-interface Base {
-  readonly plain: Uint32Array
-  readonly others: readonly Form[]
-}
-
-const NONE: Uint32Array = new Uint32Array(0)
-
-/** All bits of both. Only an array of one's `own` is changed. */
-function joined(union: Uint32Array, more: Uint32Array, own: boolean): Uint32Array {
-  if (more.length === 0 || union === more) return union
-  if (union.length === 0) return more
-  const sum = own ? union : union.slice()
-  for (let word = 0; word < sum.length; word++) sum[word]! |= more[word]!
-  return sum
 }

@@ -1,25 +1,31 @@
 /** Operators that compare bytes with a text, which may hold macros. Case matters. */
 import type { LiteralSet } from '../regex/literals.ts'
-import { ANY_VALUE, type Macro, type Operator, type OperatorFactory } from './operator.ts'
+import { ANY_VALUE, type Operator, type OperatorFactory } from './operator.ts'
 
 type Compare = (value: string, argument: string) => boolean
 
-/** Where the argument stands in a value that matches; of use only where the argument has no macros. */
+/** Where the argument stands in a value that matches. */
 type Find = (value: string, argument: string) => number
 
-const comparing =
-  (compare: Compare, holdsArgument: boolean, find: Find): OperatorFactory =>
-  (argument, source) => {
-    const macro = source.macro(argument)
+const comparing = (compare: Compare, holdsArgument: boolean, find: Find): OperatorFactory => {
+  const fixed = (argument: string): Operator => ({
+    literals: holdsArgument ? literalOf(argument) : ANY_VALUE,
+    match: value => compare(value.text, argument),
+    offset: value => find(value.text, argument),
+  })
+  return (text, source) => {
+    const argument = source.macro(text)
+    if (argument.constant !== null) return fixed(argument.constant)
     return {
-      literals: holdsArgument ? literalOf(macro) : ANY_VALUE,
-      match: (value, context) => compare(value.text, macro.constant ?? context.expand(macro)),
-      offset: value => (macro.constant === null ? -1 : find(value.text, macro.constant)),
-    } satisfies Operator
+      literals: ANY_VALUE,
+      depends: { argument, fixed },
+      match: (value, context) => compare(value.text, context.expand(argument)),
+    }
   }
+}
 
-function literalOf({ constant }: Macro): readonly LiteralSet[] {
-  return constant ? [[constant.slice(0, 8).replace(/[A-Z]+/g, part => part.toLowerCase())]] : ANY_VALUE
+function literalOf(argument: string): readonly LiteralSet[] {
+  return argument === '' ? ANY_VALUE : [[argument.slice(0, 8).replace(/[A-Z]+/g, part => part.toLowerCase())]]
 }
 
 /** `@streq`: equal. */
