@@ -124,7 +124,10 @@ const CONDITIONS: Case[] = [
   tag('weak', 'W/"a"', 'W/"a"', 304),
   tag('strong, asked weakly', '"a"', 'W/"a"', 304),
   tag('weak, asked strongly', 'W/"a"', '"a"', 304),
-  tag('obs-text', '"a\xe4b"', '"a\xe4b"', 304),
+  // node:http sends a head in front of text as UTF-8, and clients send latin1: byte for byte it is the same tag.
+  twice('if-none-match', 'obs-text', 'cached', [FRESH, DATE, ['ETag', '"a\xe4b"', false]], {
+    second: { request_headers: [['If-None-Match', '"a\xc3\xa4b"']], expected_status: 304 },
+  }),
   tag('a star', '"a"', '*', 304),
   tag('in a list', '"a"', '"x", "a", "y"', 304),
   tag('a comma in it', '"a,b"', '"x", "a,b"', 304),
