@@ -25,6 +25,30 @@ const UPDATES: Case[] = [
     'Content-Security-Policy',
   ].map(name => updated(name, 'old', 'new', 'new')),
   updated('Content-Encoding', 'x-old', 'x-new', 'x-old'),
+  of('update', 'a length in a 304 is not taken over', [
+    {
+      setup: true,
+      pause_after: true,
+      check_body: false,
+      response_headers: [SHORT, DATE, ['ETag', '"a"'], ['Content-Length', '36', false]],
+    },
+    {
+      expected_type: 'etag_validated',
+      check_body: false,
+      response_headers: [FRESH, DATE, ['ETag', '"a"'], ['Content-Length', '10', false]],
+      expected_response_headers: [['Content-Length', '36']],
+    },
+    { expected_type: 'cached', check_body: false, expected_response_headers: [['Content-Length', '36']] },
+  ]),
+  of('update', 'a weak tag in a 304', [
+    { setup: true, pause_after: true, response_headers: [SHORT, DATE, ['ETag', 'W/"a"'], ['A', '1']] },
+    {
+      expected_type: 'etag_validated',
+      response_headers: [FRESH, DATE, ['ETag', 'W/"a"'], ['A', '2']],
+      expected_response_headers: [['A', '2']],
+    },
+    { expected_type: 'cached', expected_response_headers: [['A', '2']] },
+  ]),
   of('update', 'a 304 without a field leaves it', [
     { setup: true, pause_after: true, response_headers: [SHORT, DATE, ['ETag', '"a"'], ['A', '1']] },
     {

@@ -221,6 +221,7 @@ const OF_THE_HOP = [
 ]
 const STORED = [
   'Accept-Ranges',
+  'Age-Foo',
   'Allow',
   'Clear-Site-Data',
   'Content-Disposition',
@@ -261,6 +262,40 @@ const HEADERS: Case[] = [
         ...(name === 'Connection' && { second: { expected_response_headers_missing: ['X-Foo'] } }),
       },
     ),
+  ),
+  ...[
+    'Content-Encoding',
+    'Content-MD5',
+    'Content-Range',
+    'Location',
+    'ETag',
+    'Refresh',
+    'X-Content-Type-Options',
+  ].map(name =>
+    twice('headers', name, 'cached', [FRESH, DATE, [name, 'something']], {
+      later: true,
+      second: { expected_response_headers: [[name, 'something']] },
+    }),
+  ),
+  twice(
+    'headers',
+    'a Content-Length that is too short',
+    'cached',
+    [FRESH, DATE, ['Content-Length', '10', false]],
+    {
+      first: { check_body: false },
+      second: { check_body: false, expected_response_headers: [['Content-Length', '10']] },
+    },
+  ),
+  twice(
+    'headers',
+    'a coding that nobody knows',
+    'cached',
+    [FRESH, DATE, ['Transfer-Encoding', 'foo', false]],
+    {
+      first: { check_body: false },
+      second: { check_body: false },
+    },
   ),
   twice('headers', 'several lines', 'cached', [FRESH, DATE, ['A', '1'], ['A', '2']], {
     second: { expected_response_headers: [['A', '1, 2']] },
