@@ -370,3 +370,14 @@ async function between(
   onTestFinished(() => void server.close())
   return made
 }
+
+test('swap() changes the app behind TLS; that for cleartext stays', async () => {
+  const made = await front({ cleartext: pipeline().handle(() => reply(200, 'in the clear')) })
+  const { retired } = await made.swap(pipeline().handle(() => reply(200, 'new')))
+  await retired
+  expect(await get1(made.port, 'a.test')).toMatch(/new$/)
+  expect(await get2(made.port, 'a.test', [{}])).toEqual([expect.stringMatching(/new$/)])
+  expect(await clear(made.port)).toMatch(/in the clear$/)
+  await expect(made.swap({} as App)).rejects.toThrow(/not an app/)
+  expect(await get1(made.port, 'a.test')).toMatch(/new$/)
+})

@@ -35,6 +35,8 @@ export interface EngineRules extends Level1Bounds {
   readonly key: KeyRules
   readonly honourRequests: boolean
   readonly maxEntryBytes: number
+  /** Bodies up to this length are kept as text, in the heap; larger ones are buffers. */
+  readonly mostText: number
   readonly hitForMiss: number
   /** Name in `Cache-Status`; `null` writes none. */
   readonly statusName: string | null
@@ -64,7 +66,8 @@ export class Engine {
     this.rules = rules
     this.now = rules.now
     this.level1 = new Level1(rules)
-    this.level2 = rules.store && new Level2(rules.store, rules.storeTimeout, rules.judge.targets)
+    this.level2 =
+      rules.store && new Level2(rules.store, rules.storeTimeout, rules.judge.targets, rules.mostText)
     this.unshared = new Unshared(rules.hitForMiss, rules.now)
     this.purge = new Purger(this.level1, this.level2, this.flights, rules.key, rules.now)
     this.#shortcut = isPlain(rules.key) ? new Shortcut(Math.max(16, rules.maxBytes / SLOT_SHARE)) : null

@@ -4,7 +4,7 @@
  * The key of a request is put together from parts, and looking such a string up costs more than all else of a hit. The target
  * is there already. What is found here is what {@link Level1.find} finds; a property test holds the two together.
  */
-import type { RequestHead } from '@postern/core'
+import { PreparedLines, type RequestHead } from '@postern/core'
 import type { Place } from '../policy/key.ts'
 import type { Entry } from './entry.ts'
 
@@ -12,6 +12,8 @@ import type { Entry } from './entry.ts'
 export interface Slot {
   readonly scheme: string
   readonly authority: string
+  /** The fields of the entry, ready to be sent: what is asked for often is worth the room. */
+  readonly prepared: PreparedLines | undefined
   entry: Entry | null
 }
 
@@ -53,7 +55,8 @@ export class Shortcut {
     if (this.#slots.size >= this.#capacity) this.clear()
     const old = this.#slots.get(target)
     if (old) release(old)
-    const slot = { scheme, authority, entry }
+    const prepared = PreparedLines.of(entry.raw) ?? undefined
+    const slot = { scheme, authority, prepared, entry }
     entry.slot = slot
     this.#slots.set(target, slot)
   }

@@ -5,6 +5,7 @@
  */
 import type { ProxyError } from '../errors.ts'
 import type { HeaderList } from '../headers/list.ts'
+import type { PreparedLines } from '../headers/prepared.ts'
 import type { BarePattern, ParamsOf } from './params.ts'
 
 /** A value now, or a promise of it. A promise exists only where somebody really has to wait. */
@@ -79,6 +80,11 @@ export interface Sink {
   end(trailers?: HeaderList): void
   /** The body broke; it must never look whole to the next reader. */
   fail(error: ProxyError): void
+  /**
+   * True: it never edits the bytes that it gets, and what it hands them to does not either. A source whose bytes are also
+   * others' (a cache's) gives a copy to every sink that does not say so.
+   */
+  readonly readsOnly?: boolean
 }
 
 /** Control over a started {@link Source}. */
@@ -113,6 +119,8 @@ export interface ReplyHead {
 export interface Reply extends ReplyHead {
   /** Bytes, a source, a tunnel, or no body. */
   body: Uint8Array | Source | Tunnel | null
+  /** What `headers` began with when the reply was made, ready to be sent. */
+  prepared?: PreparedLines | undefined
   /** Set when this reply stands for a failure; the access log tells it. */
   error?: ProxyError
   /** Short machine-readable reason of a refusal, for example `rate-limit`. Logged and counted, not sent. */
@@ -234,7 +242,10 @@ export interface Filter<
   readonly onForward?: (cx: Context<Needs & Adds, P>, out: ForwardHead) => Awaitable<void>
   /** Once per attempt, behind all `onForward`, as it is sent: gives what wants to hear how it goes. */
   readonly onAttempt?: (cx: Context<Needs & Adds, P>, sent: SentAttempt) => AttemptWatch | undefined
-  /** In reverse order, for every filter that was entered. Edits the head, or replaces the reply. */
+  /**
+   * In reverse order, for every filter that was entered. Edits the head, or replaces the reply. One that decides by the
+   * body calls `holdReplyBody(head, …)`.
+   */
   readonly onReply?: (cx: Context<Needs & Adds, P>, head: ReplyHead) => Verdict
   /**
    * Once per reply, in reverse order: what edits its body, or `undefined` to leave it alone. An edited reply loses its
@@ -333,6 +344,8 @@ export interface ClientLink {
   /** Bytes of request body read so far. */
   readonly bytesReceived: number
   inform(status: number, headers: HeaderList): void
+  /** Ends the exchange now: an answer where none has begun, else a cut one. Transports that have no way to do so leave it out. */
+  cut?(error: ProxyError): void
 }
 
 /** An exchange in the hands of a transport. */

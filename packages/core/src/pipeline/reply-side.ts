@@ -20,13 +20,13 @@ const ENDED = new ProxyError({ source: 'client', phase: 'reply-head', code: 'cli
 
 /** Knows which filters were entered, who answered, what went wrong, and how it ended. */
 export abstract class ReplySide {
-  abstract readonly request: RequestHead
   readonly plan: Plan
   readonly startedAt: number
   /** Written by the proxy, for the outcome. */
   upstream: string | null = null
   target: string | null = null
   attempts = 0
+  abstract readonly request: RequestHead
   protected readonly link: ClientLink
   /** Filters with a lower place have been entered. */
   #depth = 0

@@ -2,7 +2,7 @@
 import { createServer as createHttp1 } from 'node:http'
 import { createServer as createH2c, createSecureServer } from 'node:http2'
 import { createServer, type Server, type Socket } from 'node:net'
-import { type App, type Attached, attach, ConfigError, pipeline } from '@postern/core'
+import { type App, type Attached, attach, ConfigError, pipeline, type Swappable } from '@postern/core'
 import { type CertificateStore, Store } from '../store/store.ts'
 import { type ListenOptions, readListenOptions } from './options.ts'
 import type { Opening } from './peek.ts'
@@ -17,8 +17,8 @@ export interface FrontCounts extends ReceptionCounts {
   relayed: number
 }
 
-/** A running front. */
-export interface Front {
+/** A running front. `swap()` changes the app behind TLS; that of `cleartext` stays. */
+export interface Front extends Swappable {
   readonly server: Server
   /** Port that it listens on. */
   readonly port: number
@@ -60,7 +60,8 @@ export async function listen(store: CertificateStore, app: App, options: ListenO
       ? pipeline().handle(redirectToHttps({ port: settings.redirectPort }))
       : settings.cleartext
   const inner = { secure, http1: createHttp1() as Server, h2c: createH2c() as unknown as Server }
-  const attached: Attached[] = [attach(secure, app, settings.attach)]
+  const behindTls = attach(secure, app, settings.attach)
+  const attached: Attached[] = [behindTls]
   store.protect(secure)
   if (clear !== 'refuse')
     for (const server of [inner.http1, inner.h2c]) attached.push(attach(server, clear, settings.attach))
@@ -107,6 +108,7 @@ export async function listen(store: CertificateStore, app: App, options: ListenO
       const address = server.address()
       return typeof address === 'object' && address ? address.port : 0
     },
+    swap: (next, swapOptions) => behindTls.swap(next, swapOptions),
     drain(timeout = 15_000) {
       drained ??= new Promise(resolve => {
         // The inner servers never listened, so they know no end; they only say goodbye to what runs.

@@ -1,10 +1,11 @@
 /** What the connections of one server, or of one `(req, res)` function, share. */
-import type { App, Flow } from '../../pipeline/contract.ts'
+import type { Flow } from '../../pipeline/contract.ts'
 import type { Deadlines } from '../../proxy/deadlines.ts'
+import type { Served } from '../service.ts'
 
 /** An app, and how it is served. */
 export interface Serving {
-  readonly app: App
+  readonly app: Served
   readonly draining: boolean
   /** Ends answers that their clients do not take; `null` for no limit. */
   readonly stalls: Deadlines | null

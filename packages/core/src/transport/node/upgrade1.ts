@@ -48,6 +48,8 @@ class UpgradeLink implements ClientLink, Link1 {
   #earlyBytes = 0
   #exchange!: OpenExchange
   #near: DuplexEnd | null = null
+  /** Has the exchange, once it is no tunnel. */
+  #answering: Http1Link | null = null
   #over = false
 
   constructor(
@@ -120,6 +122,12 @@ class UpgradeLink implements ClientLink, Link1 {
 
   breakBody(): void {}
 
+  cut(error: ProxyError): void {
+    if (this.#answering !== null) this.#answering.cut(error)
+    else if (this.#near === null) this.#answer(() => failureReply(error))
+    else this.#near.feeder?.cancel(error)
+  }
+
   closed(): void {
     if (this.#over) return
     this.#over = true
@@ -180,6 +188,7 @@ class UpgradeLink implements ClientLink, Link1 {
     })
     socket.resume()
     const link = new Http1Link(this.#serving, this.#connection, res, null, true)
+    this.#answering = link
     this.#connection.add(link)
     link.begin(answered(this.#exchange, reply))
   }

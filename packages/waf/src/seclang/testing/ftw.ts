@@ -7,7 +7,7 @@ import {
   takeResponseHead,
 } from '../engine/process.ts'
 import type { RuleProgram } from '../engine/program.ts'
-import type { RuleMatch } from '../engine/transaction.ts'
+import type { RuleMatch, Transaction } from '../engine/transaction.ts'
 import { utf8Bytes } from '../transform/bytes.ts'
 
 /** One test: a list of requests, with what the log must say after each. */
@@ -59,7 +59,16 @@ export function runFtw(program: RuleProgram, test: FtwTest): string | null {
   return null
 }
 
-function runStage(program: RuleProgram, { input, output, backend }: FtwStage): string | null {
+/** What each stage of a test leaves behind. */
+export function transactionsOf(program: RuleProgram, test: FtwTest): Transaction[] {
+  return test.stages.map(stage => transactionOf(program, stage))
+}
+
+function runStage(program: RuleProgram, stage: FtwStage): string | null {
+  return verdict(stage.output, transactionOf(program, stage).matches)
+}
+
+function transactionOf(program: RuleProgram, { input, backend }: FtwStage): Transaction {
   const head = input.parsed ?? { ...input, headers: input.sent!.headers, body: input.sent!.body }
   const headers = head.headers.map(([name, value]) => [utf8Bytes(name), utf8Bytes(value)] as const)
   const tx = startTransaction(program, {
@@ -76,7 +85,7 @@ function runStage(program: RuleProgram, { input, output, backend }: FtwStage): s
   ])
   takeResponseBody(tx, answer)
   endTransaction(tx)
-  return verdict(output, tx.matches)
+  return tx
 }
 
 /** The body as a server cuts it: at Content-Length, chunks joined, none without either. */
