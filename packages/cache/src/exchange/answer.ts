@@ -35,7 +35,7 @@ export function answerFrom(entry: Entry, question: Question, method: string, now
     const reply = rangeOf(entry, headers, body.bytes, question)
     if (reply) return reply
   }
-  return { status: entry.status, headers, body, prepared: entry.slot?.prepared }
+  return { status: entry.status, headers, body, prepared: entry.slot?.prepared ?? undefined }
 }
 
 function wantedPart(question: Question, total: number): Part | null {

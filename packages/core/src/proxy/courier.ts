@@ -143,9 +143,9 @@ function send(
     fields.push('Expect', '100-continue')
   }
   const { method } = cx.request
+  const { body } = attempt
   const { onAttempt } = cx.plan
   attempt.leaving(onAttempt.length === 0 ? null : watchAttempt(cx, target.label, whole, fields))
-  const { body } = attempt
   const request: OutgoingRequest = { method, target: whole, headers: fields, body, fresh }
   const call =
     protocol === null
