@@ -176,6 +176,24 @@ describe('B047: an edited body', () => {
     expect(String(CODERS.gzip!.undo(own))).toBe('small')
   })
 
+  it('may be edited in place: what a handler keeps is another copy', async () => {
+    const bytes = Buffer.from('kept')
+    const edit = (): BodyTransform => ({
+      chunk(chunk, out) {
+        chunk.fill(0x78)
+        out.write(chunk)
+      },
+      end: out => out.end(),
+    })
+    for (const filter of [editReplyBody({ transform: edit }), { name: 'own', replyBody: edit }]) {
+      const app = pipeline()
+        .use(filter)
+        .handle(() => reply(200, bytes, { headers: { 'Content-Type': 'text/plain' } }))
+      for (let i = 0; i < 2; i++) expect((await app.inject()).text()).toBe('xxxx')
+    }
+    expect(String(bytes)).toBe('kept')
+  })
+
   it('keeps its trailers, but for digests of what it was', async () => {
     const { port } = await editing(res => {
       res.writeHead(200, { ...HEAD, 'Content-Encoding': 'gzip', Trailer: 'X-Sum, Content-Digest' })

@@ -9,6 +9,8 @@ import type { Engine } from './codings.ts'
 /** What undoing and making codings have in common. */
 export abstract class ZlibSource implements Source, Sink, Flow, Own {
   readonly keepsTheRules = true
+  /** What comes in is read, and what comes out is new. */
+  readonly readsOnly = true
   readonly length = null
   readonly #source: Source
   #free: (() => void) | null
