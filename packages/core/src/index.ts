@@ -1,6 +1,7 @@
 /** @postern/core: the pipeline, router, gates, proxy and transports. */
 
 export { type HeldBody, holdReplyBody } from './body/hold-reply.ts'
+export { KeptBody } from './body/kept.ts'
 export {
   ConfigError,
   type ConfigFault,
@@ -30,6 +31,7 @@ export { type TraceContextOptions, type TraceState, traceContext } from './gates
 export { type UriLengthOptions, uriLength } from './gates/uri-length.ts'
 export { PEER_TLS } from './headers/head.ts'
 export { HeaderList, isFieldName, isFieldValue } from './headers/list.ts'
+export { PreparedLines } from './headers/prepared.ts'
 export { readTarget, type Target as RequestTarget, type TargetFault } from './headers/target.ts'
 export { addressKey, canonicalAddress } from './net/address.ts'
 export { cidrMatcher } from './net/cidr.ts'
@@ -37,7 +39,9 @@ export { type AccessLogOptions, accessLog } from './observe/access-log.ts'
 export { type Metrics, type MetricsOptions, type MetricsState, metrics } from './observe/metrics/metrics.ts'
 export type {
   App,
+  AttemptWatch,
   Awaitable,
+  BodyReplacement,
   BodyTransform,
   ClientLink,
   Context,
@@ -55,6 +59,7 @@ export type {
   Reply,
   ReplyHead,
   RequestHead,
+  SentAttempt,
   Sink,
   Source,
   Tunnel,
@@ -68,6 +73,8 @@ export type { ForwardedMode } from './proxy/forwarded.ts'
 export { type ProxyOptions, proxy } from './proxy/proxy.ts'
 export type { RetryOptions } from './proxy/retry-options.ts'
 export { type ReplyOptions, refuse, reply } from './reply.ts'
+export { type CompressOptions, compress, storeCompressed } from './rewrite/compress.ts'
+export { type EditReplyBodyOptions, editReplyBody } from './rewrite/edit-body.ts'
 export {
   type EditHeadersOptions,
   editReplyHeaders,
@@ -83,6 +90,7 @@ export { type Attached, type AttachOptions, attach } from './transport/node/atta
 export { type HandlerOptions, type NodeHandler, toHandler } from './transport/node/handler.ts'
 export type { Http2Limits } from './transport/node/hardening.ts'
 export { type NodeUpgradeHandler, toUpgradeHandler } from './transport/node/upgrade.ts'
+export type { SwapOptions, Swappable, Swapped } from './transport/service.ts'
 export type { HashKey } from './upstream/balance/consistent-hash.ts'
 export type { ResolvedAddress, Resolver } from './upstream/dns/resolver.ts'
 export type { ChangeReason, GroupEvent, GroupStats, TargetState, TargetStats } from './upstream/events.ts'

@@ -8,6 +8,7 @@ import { ConfigError, type ConfigFault, ProxyError } from '../../errors.ts'
 import { checkApp } from '../../pipeline/check-app.ts'
 import type { App } from '../../pipeline/contract.ts'
 import { Deadlines } from '../../proxy/deadlines.ts'
+import { Service, type Swappable } from '../service.ts'
 import { Connections, drainServer } from './drain.ts'
 import { checkHttp2Limits, type Http2Limits, hardenHttp2 } from './hardening.ts'
 import { type Extras, serveHttp1 } from './http1.ts'
@@ -37,7 +38,7 @@ export interface AttachOptions {
 }
 
 /** A server under an app. */
-export interface Attached {
+export interface Attached extends Swappable {
   /** True from the first call of `drain()`. `/readyz` answers 503 then. */
   readonly draining: boolean
   /** WebSockets and other tunnels that are open. */
@@ -91,8 +92,9 @@ export function attach(server: Server, app: App, options: AttachOptions = {}): A
   }
   if (faults.length > 0) throw new ConfigError(faults)
 
+  const service = new Service(app)
   const state: Serving & { draining: boolean } = {
-    app,
+    app: service,
     draining: false,
     stalls: patience > 0 ? new Deadlines(patience) : null,
     tunnels: new Set(),
@@ -111,6 +113,7 @@ export function attach(server: Server, app: App, options: AttachOptions = {}): A
     get tunnels() {
       return state.tunnels.size
     },
+    swap: (next, swapOptions) => service.swap(next, swapOptions),
     drain(timeout = limit) {
       const most = drainLimit(timeout)
       state.draining = true

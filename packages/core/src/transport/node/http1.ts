@@ -8,7 +8,7 @@ import type { Source } from '../../pipeline/contract.ts'
 import { type Connection1, connectionOf, type Waiting } from './connection1.ts'
 import { Http1Link } from './link1.ts'
 import { RequestBody } from './request-body.ts'
-import { openExchange, type Serving } from './serving.ts'
+import type { Serving } from './serving.ts'
 
 /** What a request may bring besides itself. */
 export interface Extras {
@@ -97,7 +97,7 @@ function open(
   if (fault) connection.refuse()
   const link = new Http1Link(serving, connection, res, body, fault !== null)
   connection.add(link)
-  link.begin(openExchange(serving.app, head, given ?? body, link, fault))
+  link.begin(serving.app.open(head, given ?? body, link, fault))
 }
 
 function lengthOf(headers: HeaderList): number | null {
