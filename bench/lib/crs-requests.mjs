@@ -17,7 +17,7 @@ export const BROWSER = [
   ['Sec-Fetch-Dest', 'document'],
   ['Upgrade-Insecure-Requests', '1'],
 ]
-const JSON_FIELDS = [...BROWSER.slice(0, 6), ['Content-Type', 'application/json']]
+export const JSON_FIELDS = [...BROWSER.slice(0, 6), ['Content-Type', 'application/json']]
 
 const WORDS =
   'waterproof tent for four light red canvas folding chair gas stove maps of the north walking boots summer bag'.split(

@@ -4,9 +4,9 @@
  * The value is read once, and once more for each form that a transformation really makes of it. Which transformations can
  * change it at all is known from the bytes it holds.
  */
-import type { Form, Pipeline } from '../engine/form.ts'
+import type { Form } from '../engine/form.ts'
+import type { Pipeline } from '../engine/pipeline.ts'
 import { Prefilter } from '../prefilter/prefilter.ts'
-import { classesIn } from '../transform/triggers.ts'
 import type { Slot } from './model.ts'
 
 /** A way to read values, and the slots that do. */
@@ -32,15 +32,13 @@ export class Candidates {
   readonly #any: Uint32Array
   readonly #readings: readonly Reading[]
   readonly #variants = new Map<number, Variant>()
-  readonly #found: Uint32Array
-  /** Texts that were read for the value at hand, and what was found in each. */
-  readonly #texts: string[] = []
+  /** The forms that were scanned last, by their place among the forms of their value, and what was found in each. */
+  readonly #scanned: Form[] = []
   readonly #sets: Uint32Array[] = []
 
   /** @param slots by number; numbers may be missing. */
   constructor(slots: readonly (Slot | undefined)[]) {
     this.words = (slots.length + 31) >> 5
-    this.#found = new Uint32Array(this.words)
     this.#any = new Uint32Array(this.words)
     const readings = new Map<Pipeline, Uint32Array>()
     const literals = Array.from({ length: slots.length }, (_, number) => {
@@ -62,34 +60,28 @@ export class Candidates {
     this.#readings = [...readings].map(([pipeline, mask]) => ({ pipeline, slots: mask }))
   }
 
-  /** Writes the slots that a value may meet into `into`, from `at` on. */
-  find(form: Form, into: Uint32Array, at: number): void {
+  /** Writes the slots that a value may meet into `into`. */
+  find(form: Form, into: Uint32Array): void {
     const { words } = this
-    const { plain, others } = this.#variantOf(classesIn(form.text))
-    const found = this.#found
-    found.fill(0)
-    this.#prefilter.scan(form.text, found)
-    for (let word = 0; word < words; word++)
-      into[at + word] = this.#any[word]! | (found[word]! & plain[word]!)
-    let texts = 0
+    const { plain, others } = this.#variantOf(form.classes)
+    const found = this.#scan(form)
+    for (let word = 0; word < words; word++) into[word] = this.#any[word]! | (found[word]! & plain[word]!)
     for (let i = 0; i < others.length; i++) {
       const { pipeline, slots } = others[i]!
-      const other = form.after(pipeline)
-      let set = found
-      if (other !== form && other.text !== form.text) {
-        let known = 0
-        while (known < texts && this.#texts[known] !== other.text) known += 1
-        if (known === texts) {
-          this.#texts[known] = other.text
-          this.#sets[known] ??= new Uint32Array(words)
-          this.#sets[known]!.fill(0)
-          this.#prefilter.scan(other.text, this.#sets[known]!)
-          texts += 1
-        }
-        set = this.#sets[known]!
-      }
-      for (let word = 0; word < words; word++) into[at + word]! |= set[word]! & slots[word]!
+      const set = this.#scan(form.after(pipeline))
+      for (let word = 0; word < words; word++) into[word]! |= set[word]! & slots[word]!
     }
+  }
+
+  #scan(form: Form): Uint32Array {
+    const { index } = form
+    if (this.#scanned[index] === form) return this.#sets[index]!
+    this.#sets[index] ??= new Uint32Array(this.words)
+    const set = this.#sets[index]!
+    set.fill(0)
+    this.#prefilter.scan(form.text, set)
+    this.#scanned[index] = form
+    return set
   }
 
   #variantOf(classes: number): Variant {
@@ -110,7 +102,7 @@ export class Candidates {
 /** Literals are found in any case: a step that changes nothing else need not be done for that. */
 function withoutFolding(pipeline: Pipeline): Pipeline {
   let read = pipeline
-  while (read.parent !== null && read.folds) read = read.parent
+  while (read.step?.folds === true) read = read.parent!
   return read
 }
 

@@ -45,7 +45,7 @@ export class Screen {
     if (form.bits === null) this.#screen(form)
     const met = this.#met
     const bits = form.bits!
-    const may = form.at + from
+    const may = from
     const does = may + this.#candidates.words
     for (let word = 0; word < mask.length; word++) {
       // What is met already need not be found again.
@@ -66,14 +66,14 @@ export class Screen {
   #screen(form: Form): void {
     const { words } = this.#candidates
     form.bits = new Uint32Array(words * 2)
-    this.#candidates.find(form, form.bits, 0)
+    this.#candidates.find(form, form.bits)
   }
 
   /** What was found out about a value and a slot: `YES`, `NO` or `UNKNOWN`. */
   verdict(form: Form, slot: number): number {
-    const { bits, at } = form
+    const { bits } = form
     if (bits === null) return UNKNOWN
-    const word = at + (slot >> 5)
+    const word = slot >> 5
     const bit = 1 << (slot & 31)
     if ((bits[word]! & bit) === 0) return NO
     return (bits[word + this.#candidates.words]! & bit) === 0 ? UNKNOWN : YES

@@ -1,5 +1,6 @@
 /** Which conditions can be decided value by value before a phase runs. */
-import { Form, type Pipeline } from '../engine/form.ts'
+import { Form } from '../engine/form.ts'
+import type { Pipeline } from '../engine/pipeline.ts'
 import type { Operator, OperatorContext } from '../operators/operator.ts'
 import type { Condition } from '../rules/model.ts'
 import type { Slot } from './model.ts'

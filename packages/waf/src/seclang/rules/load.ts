@@ -1,8 +1,8 @@
 /** Reads rule files into a rule set. */
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path'
-import { Pipelines } from '../engine/form.ts'
 import { parseMacro } from '../engine/macro.ts'
+import { Pipelines } from '../engine/pipeline.ts'
 import { type ActionSpec, parseActions } from '../parse/actions.ts'
 import { Mistake, type Place, RuleError, type RuleFault } from '../parse/fault.ts'
 import { logicalLines } from '../parse/lines.ts'
