@@ -36,8 +36,11 @@ function countKind(condition: Condition, operator: Operator): 'presence' | 'abse
 
 /** Whether a value matches. */
 export function meets({ condition, operator, pipelines }: Slot, form: Form): boolean {
-  for (const pipeline of pipelines) {
-    if (operator.match(form.after(pipeline), NO_CONTEXT, false) !== condition.negated) return true
+  let before: Form | null = null
+  for (let i = 0; i < pipelines.length; i++) {
+    const step = form.after(pipelines[i]!)
+    if (step !== before && operator.match(step, NO_CONTEXT, false) !== condition.negated) return true
+    before = step
   }
   return false
 }
