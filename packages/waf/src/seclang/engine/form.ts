@@ -1,7 +1,8 @@
 /** Values of a request, and what was worked out about them. */
+import type { Scope } from '../plan/scope.ts'
 import { Subject } from '../regex/subject.ts'
 import { classesIn } from '../transform/triggers.ts'
-import type { Pipeline } from './pipeline.ts'
+import type { Pipeline, PipelineStep } from './pipeline.ts'
 
 /** A byte string with its forms after transformations, and what the plan's conditions say of it. All of it depends on the bytes alone. */
 export class Form extends Subject {
@@ -10,48 +11,54 @@ export class Form extends Subject {
    * first kind go once the condition was tried. `null` until the value was screened.
    */
   bits: Uint32Array | null = null
+  /** The conditions for which it was screened. */
+  scope: Scope | null = null
   /** Place among the different forms of one value; 0 is the value as it came. */
   readonly index: number
-  readonly #classes: number
   /** All forms of the value: equal ones are one object. */
   readonly #family: Form[]
+  #classes = 0
   #afterStep: (Form | undefined)[] | null = null
   #afterPipeline: (Form | undefined)[] | null = null
 
   constructor(text: string, family: Form[] = []) {
     super(text)
-    this.#classes = classesIn(text)
     this.#family = family
     this.index = family.length
     family.push(this)
   }
 
-  /** Classes of the bytes in it; see `transform/triggers.ts`. */
+  /** Classes of the bytes in it, never 0; see `transform/triggers.ts`. */
   get classes(): number {
+    if (this.#classes === 0) this.#classes = classesIn(this.bytes)
     return this.#classes
   }
 
   /** The form after a pipeline: this one, where no step changes anything. */
   after(pipeline: Pipeline): Form {
-    if ((this.#classes & pipeline.triggers) === 0) return this
+    if (pipeline.parent === null || (this.classes & pipeline.triggers) === 0) return this
     const known = this.#afterPipeline?.[pipeline.id]
     if (known !== undefined) return known
-    const made = this.after(pipeline.parent!).#after(pipeline)
+    const made = this.after(pipeline.parent).#after(pipeline.step!)
     this.#afterPipeline ??= []
     this.#afterPipeline[pipeline.id] = made
     return made
   }
 
-  /** The form after the last step of a pipeline. */
-  #after({ step }: Pipeline): Form {
-    if ((this.#classes & step!.triggers) === 0) return this
-    const known = this.#afterStep?.[step!.id]
+  #after(step: PipelineStep): Form {
+    if ((this.classes & step.triggers) === 0) return this
+    const known = this.#afterStep?.[step.id]
     if (known !== undefined) return known
-    const text = step!.run(this.text)
-    const made = this.#family.find(form => form.text === text) ?? new Form(text, this.#family)
+    const made = this.#member(step.run(this.text))
     this.#afterStep ??= []
-    this.#afterStep[step!.id] = made
+    this.#afterStep[step.id] = made
     return made
+  }
+
+  #member(text: string): Form {
+    const family = this.#family
+    for (let i = 0; i < family.length; i++) if (family[i]!.text === text) return family[i]!
+    return new Form(text, family)
   }
 }
 

@@ -89,19 +89,19 @@ export function triggersOf(name: string): number {
 }
 
 /** Classes of the bytes that a value holds. */
-export function classesIn(value: string): number {
-  let bits = value.charCodeAt(0) === 0x2e ? ALWAYS | SEGMENT : ALWAYS
+export function classesIn(value: Uint8Array): number {
+  let bits = value[0] === 0x2e ? ALWAYS | SEGMENT : ALWAYS
   for (let i = 0; i < value.length; i++) {
-    const code = value.charCodeAt(i)
-    const classes = OF_BYTE[code]!
+    const byte = value[i]!
+    const classes = OF_BYTE[byte]!
     bits |= classes
-    if ((classes & PAIR) !== 0) bits |= ofPair(code, value.charCodeAt(i + 1))
+    if ((classes & PAIR) !== 0 && i + 1 < value.length) bits |= ofPair(byte, value[i + 1]!)
   }
   return bits & ~PAIR
 }
 
-function ofPair(code: number, next: number): number {
-  switch (code) {
+function ofPair(byte: number, next: number): number {
+  switch (byte) {
     case 0x20:
       return next === 0x20 || next === 0x2f || next === 0x28 ? RUN : 0
     case 0x2f:
