@@ -37,6 +37,8 @@ export class Connection1 {
   readonly peer: Peer
   /** Nothing more that comes on the connection is read as a request. */
   refused = false
+  /** Exchanges so far. */
+  opened = 0
   /** Called when the last answer is out. */
   farewell: (() => void) | null = null
   readonly #socket: Socket
@@ -63,6 +65,7 @@ export class Connection1 {
   }
 
   add(link: Link1): void {
+    this.opened++
     this.#links.push(link)
   }
 
@@ -153,6 +156,13 @@ export function connectionOf(socket: Socket): Connection1 {
 /** True while an exchange runs on the socket. */
 export function isBusy(socket: Socket): boolean {
   return (socket as Owner)[CONNECTION]?.busy === true
+}
+
+/** How many heads have come on a socket; 'busy' while one is served, or when none is expected any more; `null` before the first. */
+export function headsOf(socket: Socket): number | 'busy' | null {
+  const connection = (socket as Owner)[CONNECTION]
+  if (connection === undefined) return null
+  return connection.busy || connection.refused ? 'busy' : connection.opened
 }
 
 function onClose(this: Socket): void {
