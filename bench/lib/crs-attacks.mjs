@@ -183,17 +183,24 @@ const escaped = text =>
   text.replace(/[^A-Za-z0-9._~-]/g, byte => `%${byte.charCodeAt(0).toString(16).padStart(2, '0')}`)
 const bytes = text => Buffer.from(text, 'latin1')
 
+/** As much of a text as fits into its own length once it is escaped: the limit is one of bytes on the wire. */
+function fitting(text) {
+  const whole = escaped(text)
+  if (whole.length === text.length) return whole
+  return whole.slice(0, text.length).replace(/%.?$/, '')
+}
+
 /** Requests that hold a text, by the place where it stands. */
 export const PLACES = {
-  query: text => of('GET', `/?a=${escaped(text)}`),
-  'query, name': text => of('GET', `/?${escaped(text)}=1`),
-  path: text => of('GET', `/${escaped(text)}`),
+  query: text => of('GET', `/?a=${fitting(text)}`),
+  'query, name': text => of('GET', `/?${fitting(text)}=1`),
+  path: text => of('GET', `/${fitting(text)}`),
   header: text => of('GET', '/', [['X-Note', text]]),
   'User-Agent': text => of('GET', '/', [['User-Agent', text]]),
   cookie: text => of('GET', '/', [['Cookie', `a=${text}`]]),
   body: text =>
-    of('POST', '/', [['Content-Type', 'application/x-www-form-urlencoded']], bytes(`a=${escaped(text)}`)),
-  JSON: text => of('POST', '/', [['Content-Type', 'application/json']], bytes(JSON.stringify({ a: text }))),
+    of('POST', '/', [['Content-Type', 'application/x-www-form-urlencoded']], bytes(`a=${fitting(text)}`)),
+  JSON: text => of('POST', '/', [['Content-Type', 'application/json']], bytes(json(text))),
   multipart: text =>
     of(
       'POST',
@@ -212,6 +219,14 @@ export const PLACES = {
     ),
   XML: text =>
     of('POST', '/', [['Content-Type', 'text/xml']], bytes(`<a b="c">${text.replace(/[<&]/g, ' ')}</a>`)),
+}
+
+/** A JSON string whose escapes count. */
+function json(text) {
+  let kept = text
+  while (JSON.stringify(kept).length > text.length + 2)
+    kept = kept.slice(0, Math.floor((kept.length * text.length) / JSON.stringify(kept).length))
+  return `{"a":${JSON.stringify(kept)}}`
 }
 
 function of(method, target, headers = [], body = null) {
