@@ -30,6 +30,8 @@ const SERVERS = {
   edge: ['edge.mjs', '--with', 'none'],
   'edge + crs': ['edge.mjs', '--with', 'crs'],
 }
+/** Seconds: the edge must have compiled what matters. */
+const WARM_UP = 10
 const KINDS = { get: 'GET, 4 parameters', post: 'JSON, 0.5 KB' }
 const USAGE =
   'usage: CRS_DIR=folder node bench/crs.mjs [--rounds 5] [--seconds 2] [--connections 16] [--only traffic,memory]'
@@ -90,7 +92,7 @@ async function traffic() {
   for (const kind of Object.keys(KINDS)) writeFileSync(join(scratch, `${kind}.lua`), luaScript(kind))
   for (const server of servers) {
     await checkBlocks(server)
-    for (const kind of Object.keys(KINDS)) await measure(server, kind, rest, 4)
+    for (const kind of Object.keys(KINDS)) await measure(server, kind, rest, WARM_UP)
   }
   for (const server of servers) server.costs = { get: [], post: [] }
   for (let round = 0; round < options.rounds; round++) {

@@ -27,6 +27,8 @@ export interface Block {
 export interface Gate {
   readonly kind: 'gate'
   readonly step: number
+  /** The plan goes on as if the rule had set what it sets always. */
+  readonly certain: boolean
   /** Under these the rule can only match when all slots are met. */
   readonly assumptions: Assumptions
   /** Numbers of slots, beside the one that led here. */

@@ -12,6 +12,8 @@ import { type Decision, type Walked, type WalkedPhase, walk } from './walk.ts'
 export interface Plan {
   readonly phases: readonly PhasePlan[]
   readonly screen: Screen
+  /** Variables of `TX` on whose values it rests. */
+  readonly watched: ReadonlySet<string>
 }
 
 /** Makes the plan of a program; `null` when rules look at what other rules have matched, so that none may be left out. */
@@ -23,6 +25,7 @@ export function planOf(program: RuleProgram): Plan | null {
   return {
     phases: phases.map(phase => ({ ...phase, lists: listsOf(slots, phase, scopes) })),
     screen: new Screen(slots),
+    watched: new Set(phases.flatMap(({ heads }) => heads.flatMap(({ assumptions }) => assumptions.keys))),
   }
 }
 
@@ -37,7 +40,7 @@ function numbered({ heads, planned }: WalkedPhase, slots: (Slot | undefined)[]):
       base.push(first + index)
       return head
     }
-    const { step, assumptions, decisions } = head
+    const { step, certain, assumptions, decisions } = head
     const leads = isLed(head)
     if (!leads) base.push(first + index)
     const numbers: number[] = []
@@ -47,7 +50,7 @@ function numbered({ heads, planned }: WalkedPhase, slots: (Slot | undefined)[]):
       if (decision.kind === 'absence') base.push(number)
       if (number !== first + index) numbers.push(number)
     }
-    return { kind: 'gate', step, assumptions, slots: numbers }
+    return { kind: 'gate', step, certain, assumptions, slots: numbers }
   })
   const from = first >> 5
   const to = (slots.length + 31) >> 5
