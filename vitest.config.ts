@@ -7,6 +7,10 @@ export default defineConfig({
   resolve: {
     // Tests run on the sources: no stale build can hide a fault.
     alias: [
+      {
+        find: '@postern/core/opentelemetry',
+        replacement: source('packages/core/src/observe/opentelemetry/index.ts'),
+      },
       { find: '@postern/core/testing', replacement: source('packages/core/src/testing/index.ts') },
       { find: /^@postern\/waf\/testing\/(\w+)$/, replacement: source('packages/waf/src/testing/$1.ts') },
       { find: '@postern/waf/testing', replacement: source('packages/waf/src/testing/index.ts') },

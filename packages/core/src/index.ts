@@ -1,5 +1,7 @@
 /** @postern/core: the pipeline, router, gates, proxy and transports. */
 
+export { type HeldBody, holdReplyBody } from './body/hold-reply.ts'
+export { KeptBody } from './body/kept.ts'
 export {
   ConfigError,
   type ConfigFault,
@@ -30,6 +32,7 @@ export { type TraceContextOptions, type TraceState, traceContext } from './gates
 export { type UriLengthOptions, uriLength } from './gates/uri-length.ts'
 export { PEER_TLS } from './headers/head.ts'
 export { HeaderList, isFieldName, isFieldValue } from './headers/list.ts'
+export { PreparedLines } from './headers/prepared.ts'
 export { readTarget, type Target as RequestTarget, type TargetFault } from './headers/target.ts'
 export { addressKey, canonicalAddress } from './net/address.ts'
 export { cidrMatcher } from './net/cidr.ts'
@@ -38,7 +41,9 @@ export { type Metrics, type MetricsOptions, type MetricsState, metrics } from '.
 export type { MeasuredServer } from './observe/metrics/servers.ts'
 export type {
   App,
+  AttemptWatch,
   Awaitable,
+  BodyReplacement,
   BodyTransform,
   ClientLink,
   Context,
@@ -56,6 +61,7 @@ export type {
   Reply,
   ReplyHead,
   RequestHead,
+  SentAttempt,
   Sink,
   Source,
   Tunnel,
@@ -69,6 +75,8 @@ export type { ForwardedMode } from './proxy/forwarded.ts'
 export { type ProxyOptions, proxy } from './proxy/proxy.ts'
 export type { RetryOptions } from './proxy/retry-options.ts'
 export { type ReplyOptions, refuse, reply } from './reply.ts'
+export { type CompressOptions, compress, storeCompressed } from './rewrite/compress.ts'
+export { type EditReplyBodyOptions, editReplyBody } from './rewrite/edit-body.ts'
 export {
   type EditHeadersOptions,
   editReplyHeaders,

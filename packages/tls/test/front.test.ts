@@ -412,3 +412,17 @@ test('swap() changes the app behind TLS; that for cleartext stays', async () => 
   await expect(made.swap({} as App)).rejects.toThrow(/not an app/)
   expect(await get1(made.port, 'a.test')).toMatch(/new$/)
 })
+
+test('options of attach() are passed on and checked there; what it gives can be reached', async () => {
+  const { tls } = await store({ pem })
+  const bad = { port: 0, attach: { sendTimeout: -1 } }
+  await expect(listen(tls, who, bad)).rejects.toThrow(/attach\.sendTimeout/)
+  const made = await front({ attach: { sendTimeout: 5000 } })
+  expect([made.secure.tunnels, made.secure.draining]).toEqual([0, false])
+  expect(made.cleartext).toHaveLength(2)
+  expect((await front({ cleartext: 'refuse' })).cleartext).toEqual([])
+  expect(() => made.drain(-1)).toThrow(/drain\(timeout\)/)
+  expect(() => made.drain(Number.NaN)).toThrow(/no time/)
+  await made.drain(Number.POSITIVE_INFINITY)
+  expect(made.secure.draining).toBe(true)
+})

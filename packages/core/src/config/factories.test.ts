@@ -3,6 +3,7 @@ import { createServer } from 'node:http'
 import { describe, expect, test } from 'vitest'
 import * as core from '../index.ts'
 import { ConfigError, type ConfigFault } from '../index.ts'
+import { openTelemetry } from '../observe/opentelemetry/index.ts'
 
 const app = core.pipeline().handle()
 const group = core.upstream({ name: 'test', targets: ['http://127.0.0.1:9'] })
@@ -302,6 +303,43 @@ const FACTORIES: Factory[] = [
       domains: [null, 'x', 5, { 'a b': '' }, { a: 5 }, { a: 'b; Path=/' }],
       prefix: [...TEXT, 'x', '/a;b', '/x/'],
       secure: FLAG,
+    },
+  },
+  ...([core.compress, core.storeCompressed] as const).map(make => ({
+    place: make.name,
+    make: make as never,
+    options: {
+      encodings: [...LIST, [], ['gzip', 'frob'], ['identity']],
+      types: [...LIST, ['text'], ['Text/html'], ['text/html; x'], ['*'], ['*/html']],
+      minLength: NUMBER,
+      levels: [null, 5, [], { br: 12 }, { gzip: 0 }, { zstd: '3' }, { frob: 1 }],
+      maxStreams: [...NUMBER, 0],
+      skip: CALLBACK,
+    },
+  })),
+  {
+    place: 'openTelemetry',
+    make: openTelemetry as never,
+    options: {
+      accept: CHOICE,
+      query: FLAG,
+      redact: LIST,
+      skip: CALLBACK,
+      tracerProvider: OPTIONS,
+      meterProvider: OPTIONS,
+    },
+  },
+  {
+    place: 'editReplyBody',
+    make: core.editReplyBody as never,
+    least: { transform: () => undefined },
+    options: {
+      transform: CALLBACK,
+      types: [...LIST, ['text'], ['*']],
+      required: FLAG,
+      maxBytes: [...NUMBER, 0],
+      maxRatio: [...NUMBER, 0],
+      maxStreams: [...NUMBER, 0],
     },
   },
   ...([core.editRequestHeaders, core.editReplyHeaders] as const).map(

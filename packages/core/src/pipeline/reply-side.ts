@@ -5,12 +5,13 @@
  *   5. body transforms
  *   6. done, once; or the client has gone before
  */
+import { contentChanged } from '../body/changed.ts'
 import { discard, guardReply } from '../body/guard.ts'
-import { transformSource } from '../body/transform.ts'
+import { editedSource, isEdit } from '../body/transform.ts'
 import { ProxyError } from '../errors.ts'
 import { bugReply, failureReply } from '../reply.ts'
-import { editable, isReply, isThenable, noReply } from './answer.ts'
-import type { Awaitable, ClientLink, Outcome, Reply, Verdict } from './contract.ts'
+import { editable, hasContent, isReply, isThenable, noReply } from './answer.ts'
+import type { Awaitable, ClientLink, Outcome, Reply, RequestHead, Source, Verdict } from './contract.ts'
 import type { AnyContext, Plan } from './plan.ts'
 import { tellDone } from './tell-done.ts'
 
@@ -25,6 +26,7 @@ export abstract class ReplySide {
   upstream: string | null = null
   target: string | null = null
   attempts = 0
+  abstract readonly request: RequestHead
   protected readonly link: ClientLink
   /** Filters with a lower place have been entered. */
   #depth = 0
@@ -171,7 +173,7 @@ export abstract class ReplySide {
   /** What stands in a reply's place when a hook on it fails. */
   #lose(reply: Reply, cause: unknown): Reply {
     this.#discard(reply)
-    const failed = bugReply(cause)
+    const failed = cause instanceof ProxyError ? failureReply(cause) : bugReply(cause)
     this.#note(failed)
     return failed
   }
@@ -181,18 +183,19 @@ export abstract class ReplySide {
     const { replyBody } = this.plan
     // The hooks may have edited the head into something that cannot be sent.
     const reply = isReply(given) ? given : this.#checked(given, 'after onReply, the head')
-    if (reply.body === null || 'splice' in reply.body) return reply
+    const { body } = reply
+    if (body !== null ? 'splice' in body : this.request.method !== 'HEAD' || !hasContent(reply.status))
+      return reply
     for (let i = 0; i < replyBody.length; i++) {
       const hook = replyBody[i]!
       if (hook.at >= this.#depth) continue
       try {
-        const transform = hook.run(this as unknown as AnyContext, reply)
-        if (transform === undefined) continue
-        if (typeof transform?.chunk !== 'function' || typeof transform.end !== 'function') {
-          throw new TypeError(`${this.#hookName(hook.at, 'replyBody')} gave no transform`)
-        }
-        reply.body = transformSource(reply.body, transform)
-        reply.headers.delete('content-length')
+        const edit = hook.run(this as unknown as AnyContext, reply)
+        if (edit === undefined) continue
+        if (!isEdit(edit)) throw new TypeError(`${this.#hookName(hook.at, 'replyBody')} gave no transform`)
+        contentChanged(reply.headers)
+        // The answer to a HEAD has the head alone.
+        if (reply.body !== null) reply.body = editedSource(reply.body as Source | Uint8Array, edit)
       } catch (error) {
         return this.#lose(reply, error)
       }

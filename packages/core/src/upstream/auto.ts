@@ -34,7 +34,7 @@ export function autoConnector(options: ConnectorOptions, makeHttp1: () => Connec
     open: (request, receiver) => http().open!(request, receiver),
     connections: () => chosen().connections!(),
     get expects() {
-      return Date.now() >= http1Until
+      return chosen().expects === true
     },
     close: () => Promise.all([http1?.close(), http2.close()]).then(() => {}),
     destroy: () => Promise.all([http1?.destroy(), http2.destroy()]).then(() => {}),

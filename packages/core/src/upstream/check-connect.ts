@@ -3,7 +3,13 @@ import { createSecureContext } from 'node:tls'
 import { milliseconds, readOptions, something, type Table, text } from '../config/check.ts'
 import type { ConfigFault } from '../errors.ts'
 import type { TlsOptions, UpstreamOptions } from './options.ts'
-import { checkProtocol, type Http2Settings, http2Settings, type UpstreamProtocol } from './protocol.ts'
+import {
+  checkProtocol,
+  type Http1Client,
+  type Http2Settings,
+  http2Settings,
+  type UpstreamProtocol,
+} from './protocol.ts'
 import { certificates } from './rules.ts'
 
 /** Times and sizes of the connections. Milliseconds. */
@@ -17,6 +23,7 @@ export interface ConnectSettings {
   readonly warm: number
   readonly tls: TlsOptions
   readonly protocol: UpstreamProtocol
+  readonly http1: Http1Client
   readonly http2: Http2Settings
   readonly tunnels: number
   readonly tunnelIdle: number
@@ -73,6 +80,7 @@ export function checkConnect(
       warm,
       tls: checkTls(options.tls, `${place}.tls`, faults),
       protocol: checkProtocol(options, place, faults),
+      http1: options.http1 ?? 'wire',
       http2: http2Settings(options, place, faults),
       tunnels,
       tunnelIdle: tunnel,

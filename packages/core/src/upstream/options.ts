@@ -2,7 +2,7 @@
 import type { HashKey } from './balance/consistent-hash.ts'
 import type { Resolver } from './dns/resolver.ts'
 import type { GroupEvent } from './events.ts'
-import type { UpstreamProtocol } from './protocol.ts'
+import type { Http1Client, UpstreamProtocol } from './protocol.ts'
 import type { StickyOptions } from './sticky.ts'
 import type { TargetOptions } from './target-url.ts'
 
@@ -43,6 +43,11 @@ export interface UpstreamOptions {
    * handshake (ALPN, RFC 7301), for the others HTTP/1.1. See docs/protocols.md.
    */
   protocol?: UpstreamProtocol
+  /**
+   * What speaks HTTP/1.1. `'wire'` (default): this package's own client on sockets, strict and quick. `'undici'`: the library, which
+   * cannot send on `Expect` or request trailers. See docs/wire.md.
+   */
+  http1?: Http1Client
   /** Bounds of HTTP/2 sessions, where those are used. */
   http2?: Http2UpstreamOptions
   /** Tunnels (WebSocket and other upgrades) to each target over HTTP/1.1 at most; more are answered 503. Default 16 384. */

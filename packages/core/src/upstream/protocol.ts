@@ -3,19 +3,25 @@ import { milliseconds, readOptions, type Table, whole } from '../config/check.ts
 import type { ConfigFault } from '../errors.ts'
 import { Http1Opener } from '../upgrade/http1-upstream.ts'
 import { TunnelClock } from '../upgrade/tunnel.ts'
+import { wireConnector } from '../wire/client/pool.ts'
 import { autoConnector } from './auto.ts'
 import type { Connector } from './connector.ts'
+import { openSocket } from './dial.ts'
 import { http2Connector } from './h2/connector.ts'
-import { openSocket } from './h2/dial.ts'
+import type { Http1Options } from './http1-options.ts'
 import type { Http2UpstreamOptions, UpstreamOptions } from './options.ts'
-import { type UndiciOptions, undiciConnector } from './undici.ts'
+import { undiciConnector } from './undici.ts'
 
 /** How targets are spoken to. */
 export type UpstreamProtocol = 'h1' | 'h2' | 'h2c' | 'auto'
 
+/** What speaks HTTP/1.1 to targets. */
+export type Http1Client = 'wire' | 'undici'
+
 /** Settings of one target for any protocol. Milliseconds. */
-export interface ConnectorOptions extends UndiciOptions {
+export interface ConnectorOptions extends Http1Options {
   readonly protocol: UpstreamProtocol
+  readonly http1: Http1Client
   readonly http2: Http2Settings
   /** Silence allowed on a tunnel; 0 for any. */
   readonly tunnelIdle: number
@@ -41,14 +47,14 @@ export function connectorFor(options: ConnectorOptions): Connector {
   return http1Connector(options)
 }
 
-/** HTTP/1.1: undici for requests, connections of their own for tunnels. */
+/** HTTP/1.1: a pool for requests, connections of their own for tunnels. */
 function http1Connector(options: ConnectorOptions): Connector {
-  const requests = undiciConnector(options)
+  const requests = options.http1 === 'undici' ? undiciConnector(options) : wireConnector(options)
   const secure = options.origin.startsWith('https:')
   const opener = new Http1Opener({
     connect: () => ({
       // A tunnel may end one way first.
-      socket: openSocket(options, secure ? ['http/1.1'] : null, true),
+      socket: openSocket(options, secure ? ['http/1.1'] : null, { allowHalfOpen: true }),
       ready: secure ? 'secureConnect' : 'connect',
     }),
     connectTimeout: options.connectTimeout,
@@ -57,7 +63,9 @@ function http1Connector(options: ConnectorOptions): Connector {
     clock: new TunnelClock(options.tunnelIdle),
   })
   return {
-    ...requests,
+    ...(requests.expects === true ? { expects: true } : {}),
+    send: (request, receiver) => requests.send(request, receiver),
+    connections: () => requests.connections!(),
     open: (request, receiver) => opener.open(request, receiver),
     close: () => Promise.all([requests.close(), opener.close()]).then(() => {}),
     destroy() {

@@ -48,6 +48,7 @@ export const RULES: Table<UpstreamOptions> = {
   dns: switched,
   onChange: callback,
   protocol: oneOf('h1', 'h2', 'h2c', 'auto'),
+  http1: oneOf('wire', 'undici'),
   http2: object,
   tunnels: whole(0, 1_000_000),
   connections: whole(1, 65_535),

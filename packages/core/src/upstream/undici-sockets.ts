@@ -2,12 +2,12 @@
 import { buildConnector } from 'undici'
 import { readOnAfterBrokenWrite } from './broken-write.ts'
 import { isLocalhost, lookupLocalhost } from './dns/localhost.ts'
+import type { Http1Options } from './http1-options.ts'
 import type { TlsOptions } from './options.ts'
-import type { UndiciOptions } from './undici.ts'
 import { WarmConnections } from './warm.ts'
 
 /** Opens connections to the target. */
-export function connectTo(options: UndiciOptions): buildConnector.connector {
+export function connectTo(options: Http1Options): buildConnector.connector {
   const { address, socketPath, tls } = options
   const connect = buildConnector({
     ...(tls as Omit<TlsOptions, 'servername' | 'ca'>),
@@ -27,7 +27,7 @@ export function connectTo(options: UndiciOptions): buildConnector.connector {
 
 /** Connections that are open before anybody wants them, and a connector that hands them out first. */
 export function warmUp(
-  options: UndiciOptions,
+  options: Http1Options,
   connect: buildConnector.connector,
 ): { warm: WarmConnections; connector: buildConnector.connector } {
   const warm = new WarmConnections(connect, options.keepAlive)

@@ -3,33 +3,13 @@ import { type buildConnector, type Client, type Dispatcher, Pool } from 'undici'
 import { toReadable } from '../body/readable.ts'
 import { ProxyError } from '../errors.ts'
 import type { Call, Connector, OutgoingRequest, Receiver } from './connector.ts'
-import type { TlsOptions } from './options.ts'
+import type { Http1Options } from './http1-options.ts'
 import { TrackedClient } from './tracked-client.ts'
 import { UndiciCall } from './undici-call.ts'
 import { connectTo, warmUp } from './undici-sockets.ts'
 
-/** What the connector needs to know of its target. Milliseconds. */
-export interface UndiciOptions {
-  readonly origin: string
-  /** Name for SNI and certificate check: the target's, whatever `Host` says. `null` for addresses and plain HTTP. */
-  readonly serverName: string | null
-  readonly connections: number
-  readonly queue: number
-  readonly keepAlive: number
-  readonly connectTimeout: number
-  readonly headTimeout: number
-  readonly idleTimeout: number
-  readonly tls: TlsOptions
-  /** Address to connect to instead of asking for the host name; `null` to ask. */
-  readonly address: string | null
-  /** Path of a Unix socket to connect to, or `null`. */
-  readonly socketPath: string | null
-  /** Connections that are opened at once. */
-  readonly warm: number
-}
-
 /** A bounded pool of keep-alive connections to one target. */
-export function undiciConnector(options: UndiciOptions): Connector {
+export function undiciConnector(options: Http1Options): Connector {
   const connect = connectTo(options)
   const prepared = options.warm > 0 ? warmUp(options, connect) : null
   const warm = prepared?.warm ?? null
@@ -115,7 +95,7 @@ function failed(receiver: Receiver, code: 'queue-full' | 'connect-failed'): Call
   return NO_CALL
 }
 
-function makePool(options: UndiciOptions, connect: buildConnector.connector): Pool {
+function makePool(options: Http1Options, connect: buildConnector.connector): Pool {
   return new Pool(options.origin, {
     connections: options.connections,
     pipelining: 1,

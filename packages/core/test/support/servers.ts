@@ -143,12 +143,15 @@ export async function proxyEdge(
   return edge(pipeline().handle(proxy(testUpstream(target, options))), kind)
 }
 
+/** What speaks HTTP/1.1 to upstreams: the default, unless a run asks for the other one. */
+export const HTTP1: 'wire' | 'undici' = process.env.POSTERN_TEST_HTTP1 === 'undici' ? 'undici' : 'wire'
+
 /** An upstream that ends with the test. */
 export function testUpstream(
   target: string | string[],
   options: Partial<UpstreamOptions> = {},
 ): ReturnType<typeof upstream> {
-  const group = upstream({ name: 'test', targets: [target].flat(), ...options })
+  const group = upstream({ name: 'test', targets: [target].flat(), http1: HTTP1, ...options })
   onTestFinished(() => group.destroy())
   return group
 }

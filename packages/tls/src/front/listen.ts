@@ -34,10 +34,16 @@ export interface Front extends Swappable {
   readonly counts: Readonly<FrontCounts>
   /** As that of `attach()`, for the whole port. */
   stats(): ServerStats
+  /** What `attach()` gave for TLS, HTTP/2 and HTTP/1.1: whatever it can do while it runs, it can do here. */
+  readonly secure: Attached
+  /** The same for clients without TLS, HTTP/1.1 and h2c; empty with `cleartext: 'refuse'`. */
+  readonly cleartext: readonly Attached[]
   /** Stops accepting, finishes what runs within `timeout` ms (default 15 000), then closes the rest. */
   drain(timeout?: number): Promise<void>
 }
 
+/** What a timer can hold, in ms. */
+const LONGEST = 2_147_483_647
 /** Between two looks for connections that have become idle, in ms. */
 const SWEEP = 100
 
@@ -72,7 +78,6 @@ export async function listen(store: CertificateStore, app: App, options: ListenO
       : settings.cleartext
   const inner = { secure, http1: createHttp1() as Server, h2c: createH2c() as unknown as Server }
   // Counted where they are accepted, before a byte is read.
-  let running = app
   const { maxConnections, maxConnectionsPerClient, exemptClients = ['loopback', 'unix'] } = settings.attach
   const cap = connectionCap(
     {
@@ -80,14 +85,12 @@ export async function listen(store: CertificateStore, app: App, options: ListenO
       ...(maxConnectionsPerClient === undefined ? {} : { maxConnectionsPerClient }),
       exemptClients: [...exemptClients, ...settings.reception.proxies],
     },
-    address => running.trusts(address),
+    address => encrypted.trusts(address),
   )
   const behind = { ...settings.attach, maxConnections: 0, maxConnectionsPerClient: 0 }
-  const behindTls = attach(secure, app, behind)
-  const attached: Attached[] = [behindTls]
+  const encrypted: Attached = attach(secure, app, behind)
   store.protect(secure)
-  if (clear !== 'refuse')
-    for (const server of [inner.http1, inner.h2c]) attached.push(attach(server, clear, behind))
+  const cleartext = clear === 'refuse' ? [] : [inner.http1, inner.h2c].map(one => attach(one, clear, behind))
 
   for (const one of Object.values(inner)) boundHeads(one, settings.headersTimeout, settings.requestTimeout)
 
@@ -128,12 +131,14 @@ export async function listen(store: CertificateStore, app: App, options: ListenO
   return {
     server,
     counts,
+    secure: encrypted,
+    cleartext,
     get port() {
       const address = server.address()
       return typeof address === 'object' && address ? address.port : 0
     },
     stats() {
-      const all = attached.map(one => one.stats())
+      const all = [encrypted, ...cleartext].map(one => one.stats())
       const sum = (read: (stats: ServerStats) => number): number =>
         all.reduce((total, one) => total + read(one), 0)
       return {
@@ -146,22 +151,25 @@ export async function listen(store: CertificateStore, app: App, options: ListenO
         tunnels: sum(one => one.tunnels),
       }
     },
-    async swap(next, swapOptions) {
-      const swapped = await behindTls.swap(next, swapOptions)
-      running = next
-      return swapped
-    },
+    swap: (next, swapOptions) => encrypted.swap(next, swapOptions),
     drain(timeout = 15_000) {
+      if (!(timeout >= 0)) {
+        const problem = `${String(timeout)} is no time`
+        throw new ConfigError([{ place: 'drain(timeout)', problem, fix: 'Write milliseconds, from 0 on.' }])
+      }
       drained ??= new Promise(resolve => {
         // The inner servers never listened, so they know no end; they only say goodbye to what runs.
-        for (const one of attached) void one.drain(timeout)
+        for (const one of [encrypted, ...cleartext]) void one.drain(timeout)
         const idle = [inner.http1, secure] as (Server & { closeIdleConnections?(): void })[]
         const sweep = setInterval(() => {
           for (const one of idle) one.closeIdleConnections?.()
         }, SWEEP)
-        const last = setTimeout(() => {
-          for (const socket of sockets) socket.destroy()
-        }, timeout)
+        const last = setTimeout(
+          () => {
+            for (const socket of sockets) socket.destroy()
+          },
+          Math.min(timeout, LONGEST),
+        )
         server.close(() => {
           clearInterval(sweep)
           clearTimeout(last)

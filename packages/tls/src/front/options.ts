@@ -27,7 +27,7 @@ export interface ListenOptions extends ReceptionOptions {
   connectTimeout?: number
   /** Silence after which a relayed connection is closed, in ms; default 300 000. */
   relayIdle?: number
-  /** Passed to `attach`. */
+  /** Options of `attach()`, all of them; each connection is served under them once its first bytes are known. */
   attach?: AttachOptions
 }
 

@@ -33,6 +33,12 @@ const HOST = /^(?!-)[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*$/
 /** Longest lists of numbers that are kept; no client comes near. */
 const MOST_EXTENSIONS = 200
 
+/**
+ * The most records that one hello may be split into. Nobody needs more than a few; with one byte in each, every packet would cost a walk over
+ * thousands.
+ */
+const MOST_RECORDS = 128
+
 /** Thrown inside only. */
 class Invalid extends Error {}
 
@@ -60,7 +66,7 @@ function joinRecords(bytes: Uint8Array): Uint8Array | 'more' | 'invalid' | 'too-
     if (bytes[at] !== HANDSHAKE || bytes[at + 1] !== 3) return 'invalid'
     const length = (bytes[at + 3]! << 8) | bytes[at + 4]!
     // An empty handshake record is forbidden (RFC 8446, 5.1): a stream of them would never end.
-    if (length === 0 || length > MOST_HELLO_BYTES) return 'invalid'
+    if (length === 0 || length > MOST_HELLO_BYTES || pieces.length === MOST_RECORDS) return 'invalid'
     const piece = bytes.subarray(at + 5, at + 5 + length)
     pieces.push(piece)
     have += piece.length

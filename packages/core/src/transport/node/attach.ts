@@ -46,6 +46,8 @@ export interface AttachOptions extends ClientLimits {
 export interface Attached extends Swappable {
   /** True from the first call of `drain()`. `/readyz` answers 503 then. */
   readonly draining: boolean
+  /** True for a peer that the app of the moment trusts with `X-Forwarded-*`. */
+  trusts(address: string): boolean
   /** WebSockets and other tunnels that are open. */
   readonly tunnels: number
   /** Connections, those that were refused, and clients that were too slow. `metrics().trackServer()` tells them. */
@@ -132,6 +134,7 @@ export function attach(server: Server, app: App, options: AttachOptions = {}): A
     get tunnels() {
       return state.tunnels.size
     },
+    trusts: address => service.trusts(address),
     stats: () => guard.stats(state.tunnels.size),
     swap: (next, swapOptions) => service.swap(next, swapOptions),
     drain(timeout = limit) {

@@ -1,5 +1,6 @@
 /** One exchange of HTTP/2: the client's side of it, and the sink for the reply's body. */
 import { constants, type ServerHttp2Stream } from 'node:http2'
+import { KeptBody } from '../../body/kept.ts'
 import { isSource } from '../../body/transform.ts'
 import { ProxyError } from '../../errors.ts'
 import type { HeaderList } from '../../headers/list.ts'
@@ -24,6 +25,7 @@ const PIECES_BYTES = 131_072
 
 /** Made with the stream, over when its answer is out or the client has gone. */
 export class Http2Link implements ClientLink, Sink {
+  readonly readsOnly = true
   readonly #serving: Serving
   readonly #stream: ServerHttp2Stream
   readonly #method: string
@@ -125,7 +127,7 @@ export class Http2Link implements ClientLink, Sink {
     if (reply !== given) this.#error ??= reply.error ?? null
     this.#reply = reply
     this.#body?.unwatch()
-    const { body } = reply
+    const body = reply.body instanceof KeptBody ? reply.body.bytes : reply.body
     const empty = body === null || this.#method === 'HEAD'
     try {
       stream.respond(

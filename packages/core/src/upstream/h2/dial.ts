@@ -1,10 +1,9 @@
 /** A connected socket on which HTTP/2 was agreed. */
-import { connect as connectTcp, type Socket } from 'node:net'
-import { connect as connectTls, type TLSSocket } from 'node:tls'
+import type { Socket } from 'node:net'
+import type { TLSSocket } from 'node:tls'
 import { ProxyError } from '../../errors.ts'
-import { isLocalhost, lookupLocalhost } from '../dns/localhost.ts'
+import { openSocket } from '../dial.ts'
 import { upstreamFailure } from '../failures.ts'
-import type { UndiciOptions } from '../undici.ts'
 import type { Http2Options } from './options.ts'
 
 /** How dialling ends: with a socket that speaks HTTP/2, with one that does not, or with a failure. */
@@ -43,36 +42,6 @@ export function dial(options: Http2Options, listener: Dialled): () => void {
     socket.destroy()
     listener.onFailure(upstreamFailure(error, false, 'connect'))
   }
-}
-
-/** TCP, TLS or a Unix socket to a target, with the name that it is known by and its certificate verified. */
-export function openSocket(
-  options: UndiciOptions,
-  protocols: string[] | null,
-  allowHalfOpen = false,
-): Socket {
-  const { protocol, hostname, port } = new URL(options.origin)
-  const { address, socketPath, serverName, tls } = options
-  if (socketPath !== null) return connectTcp({ path: socketPath, allowHalfOpen })
-  const secure = protocol === 'https:'
-  const host = hostname.replace(/^\[|\]$/g, '')
-  const where = {
-    host: address ?? host,
-    port: port === '' ? (secure ? 443 : 80) : Number(port),
-    keepAlive: true,
-    noDelay: true,
-    allowHalfOpen,
-    ...(isLocalhost(host) ? { lookup: lookupLocalhost } : {}),
-  }
-  if (!secure) return connectTcp(where)
-  const { servername: _, ...given } = tls
-  return connectTls({
-    ...where,
-    ...(given as object),
-    ...(protocols ? { ALPNProtocols: protocols } : {}),
-    // No SNI for addresses (RFC 6066, 3); the certificate is then checked against the address.
-    servername: serverName ?? '',
-  })
 }
 
 function open(options: Http2Options): Socket {

@@ -1,25 +1,25 @@
 /** Values of a request, and what was worked out about them. */
 import { Subject } from '../regex/subject.ts'
 
-/** A byte string with its candidates and its forms after transformations. All of it depends on the bytes alone. */
+/** A byte string with its forms after transformations, and what the plan's conditions say of it. All of it depends on the bytes alone. */
 export class Form extends Subject {
-  /** A bit for each pattern that can match; `null` until it was scanned. */
-  candidates: Uint32Array | null = null
-  /** Verdicts of operators, for forms that outlive a request: 0 unknown, 1 no, 2 yes. */
-  verdicts: Uint8Array | null = null
-  /** No pipeline that matters to the prefilter changes it. Known of kept forms alone. */
-  plain = false
-  readonly #after: (Form | undefined)[] = []
+  /**
+   * A bit for each condition of the plan that may match this value, and behind those a bit for each that does; where they
+   * stand. Bits of the first kind go once the condition was tried. `null` until the value was screened.
+   */
+  bits: Uint32Array | null = null
+  at = 0
+  #after: (Form | undefined)[] | null = null
 
-  /** The form after a pipeline. Forms that are equal are one object, so that what is known of it is shared. */
+  /** The form after a pipeline. A form that a step does not change is the same object. */
   after(pipeline: Pipeline): Form {
     if (pipeline.parent === null) return this
+    this.#after ??= []
     const known = this.#after[pipeline.id]
     if (known !== undefined) return known
     const before = this.after(pipeline.parent)
     const text = pipeline.run!(before.text)
     const made = text === before.text ? before : new Form(text)
-    if (this.verdicts !== null) made.verdicts ??= new Uint8Array(this.verdicts.length)
     this.#after[pipeline.id] = made
     return made
   }
@@ -30,16 +30,24 @@ export class Entry {
   /** As the client wrote it; `''` where a variable has just one value. */
   readonly key: string
   /** The value as it came. */
-  form: Form
+  readonly value: string
+  #form: Form | null
   #lower: string | null = null
 
-  constructor(key: string, value: string, form: Form = new Form(value)) {
+  constructor(key: string, value: string, form: Form | null = null) {
     this.key = key
-    this.form = form
+    this.value = value
+    this.#form = form
   }
 
-  get value(): string {
-    return this.form.text
+  /** What is known of the value. */
+  get form(): Form {
+    this.#form ??= new Form(this.value)
+    return this.#form
+  }
+
+  set form(form: Form) {
+    this.#form = form
   }
 
   /** The key in lower case, for selectors. */
@@ -56,19 +64,29 @@ export interface Pipeline {
   /** `null` for the empty one. */
   readonly parent: Pipeline | null
   readonly run: ((value: string) => string) | null
+  /** Classes of bytes of which a value must hold one for any of the steps to change it; see `transform/triggers.ts`. */
+  readonly triggers: number
+  /** Only the case of letters differs from the parent's result. */
+  readonly folds: boolean
 }
 
 /** All pipelines of a rule set; sequences with the same beginning share it. */
 export class Pipelines {
-  readonly empty: Pipeline = { id: 0, parent: null, run: null }
+  readonly empty: Pipeline = { id: 0, parent: null, run: null, triggers: 0, folds: true }
   readonly #children = new Map<string, Pipeline>()
 
-  /** The pipeline that does `name` after `parent`. */
-  after(parent: Pipeline, name: string, run: (value: string) => string): Pipeline {
+  /** The pipeline that does `name` after `parent`; `triggers` are those of the new step. */
+  after(parent: Pipeline, name: string, run: (value: string) => string, triggers: number): Pipeline {
     const key = `${parent.id} ${name}`
     const known = this.#children.get(key)
     if (known) return known
-    const made: Pipeline = { id: this.#children.size + 1, parent, run }
+    const made: Pipeline = {
+      id: this.#children.size + 1,
+      parent,
+      run,
+      triggers: parent.triggers | triggers,
+      folds: name === 'lowercase' || name === 'uppercase',
+    }
     this.#children.set(key, made)
     return made
   }

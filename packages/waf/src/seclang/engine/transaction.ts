@@ -7,14 +7,11 @@ import type { EngineMode, Settings } from '../rules/settings.ts'
 import { variableOf } from '../variables/index.ts'
 import type { RequestView } from '../variables/request.ts'
 import type { Variable } from '../variables/variable.ts'
-import { Entry, type Form } from './form.ts'
+import { Entry } from './form.ts'
 import type { PersistentRecord } from './persistent.ts'
 import type { RuleProgram } from './program.ts'
 import { Removed } from './removed.ts'
-
-/** Variables that rules may make in one transaction, and bytes of each. */
-const MAX_VARIABLES = 5000
-const MAX_VALUE = 65_536
+import { TxVariables } from './tx-variables.ts'
 
 /** A reply's head as rules see it. */
 export interface ResponseView {
@@ -31,6 +28,8 @@ export interface RuleMatch {
   /** Name and value of the variable that matched last. */
   readonly variable: string
   readonly value: string
+  /** The condition that matched last; `null` for `SecAction`. */
+  readonly condition: Condition | null
 }
 
 /** What a rule asks the server to do. */
@@ -62,15 +61,19 @@ export class Transaction implements OperatorContext {
   body: ParsedBody = emptyBody()
   processor = ''
   requestBody = ''
+  /** The body as it came; `null` without one. */
+  rawBody: Uint8Array | null = null
   requestBodyLength = 0
   forceRequestBody = false
   inboundTooLong = false
   response: ResponseView | null = null
   responseBody = ''
+  forceResponseBody = false
   outboundTooLong = false
   auditEngine: Settings['auditEngine']
   matchedValue = ''
   matchedName = ''
+  matchedBy: Condition | null = null
   /** Everything that matched in the running chain: names as keys. */
   matched: Entry[] = []
   highestSeverity = 255
@@ -78,17 +81,18 @@ export class Transaction implements OperatorContext {
   /** `allow`: phases up to this one are skipped. */
   allowedUpTo = 0
   readonly matches: RuleMatch[] = []
+  /** Matches for the audit log alone: `nolog,auditlog`. */
+  readonly quietMatches: RuleMatch[] = []
   readonly removed: Removed = new Removed()
   /** Exceptions that whoever asked has made. */
   exempt: Exempt | null = null
   /** The rule that runs, for `RULE` and messages. */
   running: Rule | null = null
-  readonly #variables = new Map<string, Entry>()
+  /** The collection `TX`. */
+  variables: TxVariables = new TxVariables()
   readonly #records = new Map<string, PersistentRecord>()
   readonly #values = new Map<string, readonly Entry[]>()
   readonly #readings: (Reading | undefined)[] = []
-  readonly #unions: (Uint32Array | undefined)[] = []
-  readonly #bases = new Map<readonly Entry[], Base>()
   #captured: (() => readonly (string | undefined)[]) | null = null
   #groups: readonly (string | undefined)[] = []
 
@@ -105,17 +109,16 @@ export class Transaction implements OperatorContext {
   refresh(): void {
     for (const name of [...this.#values.keys()]) if (variableOf(name)!.late) this.#values.delete(name)
     this.#readings.length = 0
-    this.#unions.length = 0
   }
 
   /** An entry for each key of a collection, with the key as its value. */
   named(entries: readonly Entry[]): Entry[] {
-    return entries.map(({ key }) => this.program.forms.entry(key, key))
+    return entries.map(({ key }) => this.program.entry(key, key))
   }
 
   /** What a variable that is no collection gives. */
   scalar(value: string | number): Entry[] {
-    return [this.program.forms.entry('', String(value))]
+    return [this.program.entry('', String(value))]
   }
 
   /** Values of a variable. */
@@ -158,53 +161,6 @@ export class Transaction implements OperatorContext {
     return reading
   }
 
-  /** Patterns that may match any of the values of a view. */
-  union(condition: Condition, read: (tx: Transaction, condition: Condition) => Reading): Uint32Array {
-    const { view, pipeline } = condition
-    const known = this.#unions[view]
-    if (known !== undefined) return known
-    let union = NONE
-    let own = false
-    for (const { entries } of read(this, condition)) {
-      if (entries.length === 0) continue
-      const { plain, others } = this.#base(entries)
-      for (let i = -1; i < others.length; i++) {
-        const more = i === -1 ? plain : this.candidates(others[i]!.after(pipeline))
-        const sum = joined(union, more, own)
-        own ||= sum !== union && sum !== more
-        union = sum
-      }
-    }
-    this.#unions[view] = union
-    return union
-  }
-
-  /** What is the same for every pipeline, and the forms that are not; worked out once for each list of values. */
-  #base(entries: readonly Entry[]): Base {
-    const known = this.#bases.get(entries)
-    if (known !== undefined) return known
-    let plain = NONE
-    let own = false
-    const others: Form[] = []
-    for (let i = 0; i < entries.length; i++) {
-      const { form } = entries[i]!
-      if (form.plain) {
-        const more = this.candidates(form)
-        const sum = joined(plain, more, own)
-        own ||= sum !== plain && sum !== more
-        plain = sum
-      } else others.push(form)
-    }
-    const made = { plain, others }
-    this.#bases.set(entries, made)
-    return made
-  }
-
-  candidates(form: Form): Uint32Array {
-    form.candidates ??= this.program.prefilter.scan(form.bytes)
-    return form.candidates
-  }
-
   capture(groups: () => readonly (string | undefined)[]): void {
     this.#captured = groups
   }
@@ -224,29 +180,25 @@ export class Transaction implements OperatorContext {
       const group = this.#captures()[Number(key)]
       if (group !== undefined) return new Entry(key, group)
     }
-    return this.#variables.get(key)
+    return this.variables.get(key)
   }
 
-  variables(collection: string): readonly Entry[] {
+  /** All variables of a collection that rules set. */
+  collection(collection: string): readonly Entry[] {
     if (collection !== 'TX') return this.#records.get(collection)?.entries(Date.now()) ?? []
     const captured = this.#captures().flatMap((group, i) =>
       group === undefined || i > 9 ? [] : [new Entry(String(i), group)],
     )
-    return [...this.#variables.values(), ...captured]
+    return [...this.variables.entries(), ...captured]
   }
 
   setVariable(collection: string, key: string, value: string): void {
-    const bounded = value.length > MAX_VALUE ? value.slice(0, MAX_VALUE) : value
-    if (collection !== 'TX') {
-      this.#records.get(collection)?.set(key, bounded, Date.now())
-      return
-    }
-    if (this.#variables.size >= MAX_VARIABLES && !this.#variables.has(key)) return
-    this.#variables.set(key, new Entry(key, bounded))
+    if (collection === 'TX') this.variables.set(key, value)
+    else this.#records.get(collection)?.set(key, value, Date.now())
   }
 
   removeVariable(collection: string, key: string): void {
-    if (collection === 'TX') this.#variables.delete(key)
+    if (collection === 'TX') this.variables.remove(key)
     else this.#records.get(collection)?.delete(key)
   }
 
@@ -289,21 +241,4 @@ export class Transaction implements OperatorContext {
       new Entry('rev', running.revision),
     ]
   }
-}
-
-/** Candidates of a list of values: of all that no pipeline changes, and the rest. */
-interface Base {
-  readonly plain: Uint32Array
-  readonly others: readonly Form[]
-}
-
-const NONE: Uint32Array = new Uint32Array(0)
-
-/** All bits of both. Only an array of one's `own` is changed. */
-function joined(union: Uint32Array, more: Uint32Array, own: boolean): Uint32Array {
-  if (more.length === 0 || union === more) return union
-  if (union.length === 0) return more
-  const sum = own ? union : union.slice()
-  for (let word = 0; word < sum.length; word++) sum[word]! |= more[word]!
-  return sum
 }
