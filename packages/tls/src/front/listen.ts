@@ -32,12 +32,12 @@ export interface Front extends Swappable {
   /** Port that it listens on. */
   readonly port: number
   readonly counts: Readonly<FrontCounts>
+  /** What `attach()` gave for TLS, HTTP/2 and HTTP/1.1. The front changes its app and drains it. */
+  readonly secure: Omit<Attached, 'swap' | 'drain'>
+  /** The same for clients without TLS, HTTP/1.1 and h2c; empty with `cleartext: 'refuse'`. */
+  readonly cleartext: readonly Omit<Attached, 'drain'>[]
   /** As that of `attach()`, for the whole port. */
   stats(): ServerStats
-  /** What `attach()` gave for TLS, HTTP/2 and HTTP/1.1: whatever it can do while it runs, it can do here. */
-  readonly secure: Attached
-  /** The same for clients without TLS, HTTP/1.1 and h2c; empty with `cleartext: 'refuse'`. */
-  readonly cleartext: readonly Attached[]
   /** Stops accepting, finishes what runs within `timeout` ms (default 15 000), then closes the rest. */
   drain(timeout?: number): Promise<void>
 }
@@ -78,6 +78,7 @@ export async function listen(store: CertificateStore, app: App, options: ListenO
       : settings.cleartext
   const inner = { secure, http1: createHttp1() as Server, h2c: createH2c() as unknown as Server }
   // Counted where they are accepted, before a byte is read.
+  let running = app
   const { maxConnections, maxConnectionsPerClient, exemptClients = ['loopback', 'unix'] } = settings.attach
   const cap = connectionCap(
     {
@@ -85,7 +86,7 @@ export async function listen(store: CertificateStore, app: App, options: ListenO
       ...(maxConnectionsPerClient === undefined ? {} : { maxConnectionsPerClient }),
       exemptClients: [...exemptClients, ...settings.reception.proxies],
     },
-    address => encrypted.trusts(address),
+    address => running.trusts(address),
   )
   const behind = { ...settings.attach, maxConnections: 0, maxConnectionsPerClient: 0 }
   const encrypted: Attached = attach(secure, app, behind)
@@ -151,7 +152,11 @@ export async function listen(store: CertificateStore, app: App, options: ListenO
         tunnels: sum(one => one.tunnels),
       }
     },
-    swap: (next, swapOptions) => encrypted.swap(next, swapOptions),
+    async swap(next, swapOptions) {
+      const swapped = await encrypted.swap(next, swapOptions)
+      running = next
+      return swapped
+    },
     drain(timeout = 15_000) {
       if (!(timeout >= 0)) {
         const problem = `${String(timeout)} is no time`

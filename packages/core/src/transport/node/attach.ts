@@ -3,11 +3,12 @@ import { Server as HttpServer, type IncomingMessage, type ServerResponse } from 
 import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2'
 import type { Server, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { kindOf, milliseconds, readOptions, unchecked } from '../../config/check.ts'
+import { flag, kindOf, milliseconds, readOptions, unchecked } from '../../config/check.ts'
 import { ConfigError, type ConfigFault, ProxyError } from '../../errors.ts'
 import { checkApp } from '../../pipeline/check-app.ts'
 import type { App } from '../../pipeline/contract.ts'
 import { Deadlines } from '../../proxy/deadlines.ts'
+import { serveWire } from '../../wire/server/take-over.ts'
 import { ClientGuard, type ServerStats } from '../clients/guard.ts'
 import { CLIENT_RULES, type ClientLimits, clientSettings } from '../clients/options.ts'
 import { Service, type Swappable } from '../service.ts'
@@ -40,14 +41,19 @@ export interface AttachOptions extends ClientLimits {
   sendTimeout?: number
   /** What an HTTP/2 client may cost. */
   http2?: Http2Limits
+  /**
+   * Serves HTTP/1.1 on the raw socket, with a parser of its own in front of Node's: a fraction of the cost, and the same
+   * answers. What is not plainly HTTP/1.1 goes to Node's parser unread, as do upgrades. `'request'` and similar listeners of
+   * the host are not called for requests that were served so. For servers of http, https, and http2 with TLS; on h2c servers it
+   * changes nothing. See docs/wire.md. Default false.
+   */
+  wire?: boolean
 }
 
 /** A server under an app. */
 export interface Attached extends Swappable {
   /** True from the first call of `drain()`. `/readyz` answers 503 then. */
   readonly draining: boolean
-  /** True for a peer that the app of the moment trusts with `X-Forwarded-*`. */
-  trusts(address: string): boolean
   /** WebSockets and other tunnels that are open. */
   readonly tunnels: number
   /** Connections, those that were refused, and clients that were too slow. `metrics().trackServer()` tells them. */
@@ -79,6 +85,7 @@ export function attach(server: Server, app: App, options: AttachOptions = {}): A
     sessionIdleTimeout: milliseconds(1),
     sendTimeout: milliseconds(0),
     http2: unchecked,
+    wire: flag,
     ...CLIENT_RULES,
   }
   const given = readOptions<AttachOptions>('attach', options, table, faults)
@@ -112,6 +119,8 @@ export function attach(server: Server, app: App, options: AttachOptions = {}): A
     stalls: patience > 0 ? new Deadlines(patience) : null,
     tunnels: new Set(),
   }
+  // First: it takes the place of a listener, and must not change its turn among others.
+  if (given.wire === true) wireOrThrow(server, state, patience)
   capConnections(server, guard.cap)
   const handshakes = new Handshakes(limits.handshake, () => guard.slow.handshakes++)
   const connections = new Connections(handshakes)
@@ -134,7 +143,6 @@ export function attach(server: Server, app: App, options: AttachOptions = {}): A
     get tunnels() {
       return state.tunnels.size
     },
-    trusts: address => service.trusts(address),
     stats: () => guard.stats(state.tunnels.size),
     swap: (next, swapOptions) => service.swap(next, swapOptions),
     drain(timeout = limit) {
@@ -144,6 +152,15 @@ export function attach(server: Server, app: App, options: AttachOptions = {}): A
       return drained
     },
   }
+}
+
+/** On h2c servers there is nothing to take over: the first bytes decide. */
+function wireOrThrow(server: Server, serving: Serving, sendTimeout: number): void {
+  const served = serveWire(server, serving, sendTimeout)
+  if (served || !(server instanceof HttpServer || 'setSecureContext' in server)) return
+  const problem =
+    'somebody has put a listener of its own in the place of the one that Node serves connections with'
+  throw new ConfigError([{ place: 'attach.wire', problem, fix: 'Call attach() first, or leave wire out.' }])
 }
 
 function drainLimit(timeout: number): number {

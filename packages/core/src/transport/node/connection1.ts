@@ -11,8 +11,10 @@ import type { Peer } from '../../pipeline/contract.ts'
 export const MOST_PIPELINED = 16
 
 const CONNECTION = Symbol('connection')
+/** Where a socket keeps what reads it in place of node:http. */
+export const WIRE: unique symbol = Symbol('wire')
 
-type Owner = Socket & { [CONNECTION]?: Connection1 }
+type Owner = Socket & { [CONNECTION]?: Connection1; [WIRE]?: { readonly busy: boolean } }
 
 /** An exchange, as its connection sees it. */
 export interface Link1 {
@@ -155,13 +157,15 @@ export function connectionOf(socket: Socket): Connection1 {
 
 /** True while an exchange runs on the socket. */
 export function isBusy(socket: Socket): boolean {
-  return (socket as Owner)[CONNECTION]?.busy === true
+  const owner = socket as Owner
+  return owner[CONNECTION]?.busy === true || owner[WIRE]?.busy === true
 }
 
 /** How many heads have come on a socket; 'busy' while one is served, or when none is expected any more; `null` before the first. */
 export function headsOf(socket: Socket): number | 'busy' | null {
   const connection = (socket as Owner)[CONNECTION]
-  if (connection === undefined) return null
+  // The wire holds its connections to times of its own.
+  if (connection === undefined) return WIRE in socket ? 'busy' : null
   return connection.busy || connection.refused ? 'busy' : connection.opened
 }
 

@@ -179,11 +179,13 @@ export function drainServer(
 /** node:http's `close()` resets idle connections through this method, also those whose next request is on its way. */
 function withoutReset(server: Server, close: () => void): void {
   const hook = server as Server & { closeIdleConnections?(): void }
+  const own = Object.getOwnPropertyDescriptor(hook, 'closeIdleConnections')
   hook.closeIdleConnections = () => {}
   try {
     close()
   } finally {
-    delete hook.closeIdleConnections
+    if (own) Object.defineProperty(hook, 'closeIdleConnections', own)
+    else delete hook.closeIdleConnections
   }
 }
 
