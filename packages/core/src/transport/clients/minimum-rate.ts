@@ -55,13 +55,16 @@ export class MinimumRate {
   }
 
   remove(sender: Sender): void {
-    if (!this.#senders.delete(sender) || this.#senders.size > 0 || this.#timer === null) return
-    clearInterval(this.#timer)
-    this.#timer = null
+    // The timer stays for the next look: senders that come and go one by one make no timer each.
+    this.#senders.delete(sender)
   }
 
   /** Looks at all of them; called by the timer. */
   look(): void {
+    if (this.#senders.size === 0 && this.#timer !== null) {
+      clearInterval(this.#timer)
+      this.#timer = null
+    }
     const now = this.#now()
     const most = 2 * this.interval
     for (const sender of this.#senders) {

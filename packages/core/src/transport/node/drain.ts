@@ -11,7 +11,7 @@ import { hasStreams } from './http2.ts'
 import { lingerOnClose } from './linger.ts'
 
 const HIGHEST_STREAM = 2 ** 31 - 1
-/** Between the warning GOAWAY and the last one: about a round trip, so that streams on their way still arrive. */
+/** Between the warning GOAWAY and the last one: about a round trip, so that the last one can tell what was not processed. */
 const GOAWAY_PAUSE = 100
 /**
  * Looks at an idle connection, one each `GOAWAY_PAUSE`, before it is closed: a request that is on its way has about a
@@ -58,7 +58,7 @@ export class Connections {
       // After a broken frame Node says GOAWAY, reads no more and leaves the connection open: only time ends it.
       session.setTimeout(idle, () => {
         if (session.closed) session.destroy()
-        else session.close()
+        else endSession(session)
       })
     })
   }
@@ -103,15 +103,8 @@ export class Connections {
     })
   }
 
-  /** GOAWAY in two steps (RFC 9113, 6.8): closing a busy session at once would refuse streams on their way. */
   sayGoodbye(): void {
-    for (const session of this.#sessions.keys()) {
-      if (session.closed || session.destroyed) continue
-      session.goaway(0, HIGHEST_STREAM)
-      setTimeout(() => {
-        if (!session.destroyed) session.close()
-      }, GOAWAY_PAUSE).unref()
-    }
+    for (const session of this.#sessions.keys()) endSession(session)
   }
 
   /** Closes what has been idle at each of the last looks; `looks` counts them. */
@@ -140,6 +133,18 @@ export class Connections {
     for (const session of this.#sessions.keys()) session.destroy()
     for (const socket of this.#sockets) socket.destroy()
   }
+}
+
+/**
+ * GOAWAY in two steps (RFC 9113, 6.8). nghttp2 takes no stream once it has sent one; those that were on their way are named as not
+ * processed by the last. Node 20 can corrupt its heap when a busy session is closed at once.
+ */
+function endSession(session: ServerHttp2Session): void {
+  if (session.closed || session.destroyed) return
+  session.goaway(0, HIGHEST_STREAM)
+  setTimeout(() => {
+    if (!session.destroyed) session.close()
+  }, GOAWAY_PAUSE).unref()
 }
 
 /** Closes `server`; resolves when its last connection is gone and each `onDone` was told, at the latest shortly after `limit` ms. */
