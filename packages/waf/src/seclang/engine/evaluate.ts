@@ -172,8 +172,9 @@ function finish(tx: Transaction, rule: Rule): void {
       rule,
       message: rule.message === null ? '' : tx.expand(rule.message),
       data: rule.logData === null ? '' : tx.expand(rule.logData),
-      variable: tx.matchedName,
-      value: tx.matchedValue,
+      // A rule without a test of its own has matched no variable, whatever one before it did.
+      variable: tx.matched === NONE ? '' : tx.matchedName,
+      value: tx.matched === NONE ? '' : tx.matchedValue,
     })
   }
   if (tx.mode !== 'On') return
