@@ -37,6 +37,7 @@ export { addressKey, canonicalAddress } from './net/address.ts'
 export { cidrMatcher } from './net/cidr.ts'
 export { type AccessLogOptions, accessLog } from './observe/access-log.ts'
 export { type Metrics, type MetricsOptions, type MetricsState, metrics } from './observe/metrics/metrics.ts'
+export { EditableReply } from './pipeline/answer.ts'
 export type {
   App,
   AttemptWatch,
