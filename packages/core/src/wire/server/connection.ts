@@ -294,6 +294,7 @@ export class WireConnection implements BodyReader {
         version: '1.1',
         headers: new HeaderList(reader.fields),
         peer: this.peer,
+        plain: reader,
       },
       this.serving.app.trusts,
     )
