@@ -39,6 +39,7 @@ export { cidrMatcher } from './net/cidr.ts'
 export { type AccessLogOptions, accessLog } from './observe/access-log.ts'
 export { type Metrics, type MetricsOptions, type MetricsState, metrics } from './observe/metrics/metrics.ts'
 export type { MeasuredServer } from './observe/metrics/servers.ts'
+export { EditableReply } from './pipeline/answer.ts'
 export type {
   App,
   AttemptWatch,
