@@ -9,6 +9,7 @@
 import type { Socket } from 'node:net'
 import { ProxyError } from '../../errors.ts'
 import { staleSocket, upstreamFailure } from '../../upstream/failures.ts'
+import type { BufferReader, BytesTaker } from './buffer-reader.ts'
 import type { WireCall } from './call.ts'
 import { DATA, END, HEAD, INTERIM, MORE, ResponseParser } from './response-parser.ts'
 import type { Ticks } from './ticks.ts'
@@ -44,7 +45,7 @@ export interface ConnectionOwner {
 type Wait = 'nothing' | 'connect' | 'continue' | 'head' | 'body' | 'upload' | 'use'
 
 /** A connection, from the moment it is opened. */
-export class WireConnection implements UploadOwner {
+export class WireConnection implements UploadOwner, BytesTaker {
   readonly socket: Socket
   /** Connected, and fit for use. */
   ready = false
@@ -68,13 +69,19 @@ export class WireConnection implements UploadOwner {
   #rest: Buffer | null = null
   #refed = true
 
-  /** `ready`: the event after which the socket may be used. */
-  constructor(owner: ConnectionOwner, socket: Socket, ready: 'connect' | 'secureConnect') {
+  /** `ready`: the event after which the socket may be used. `reader`: what reads it; `null` for 'data' events. */
+  constructor(
+    owner: ConnectionOwner,
+    socket: Socket,
+    ready: 'connect' | 'secureConnect',
+    reader: BufferReader | null,
+  ) {
     this.#owner = owner
     this.socket = socket
     this.#await('connect', owner.times.connect)
     socket.once(ready, () => this.#connected())
-    socket.on('data', (bytes: Buffer) => this.#read(bytes, 0))
+    if (reader !== null) reader.taker = this
+    else socket.on('data', (bytes: Buffer) => this.onRead(bytes, bytes.length, true))
     socket.on('drain', () => this.#upload?.drained())
     socket.on('end', () => this.#ended())
     socket.on('error', error => this.#lost(error))
@@ -162,25 +169,30 @@ export class WireConnection implements UploadOwner {
   }
 
   // 3
-  #read(bytes: Buffer, from: number): void {
+  get expected(): number {
+    return this.#call === null ? 0 : this.#parser.expected
+  }
+
+  onRead(bytes: Buffer, to: number, own: boolean): void {
     const call = this.#call
     // Bytes that nobody asked for: what follows them could not be told from an answer.
     if (call === null || !this.ready) return this.close()
     this.#heard = true
     const parser = this.#parser
     const { receiver } = call
-    const to = bytes.length
-    let at = from
+    let at = 0
     for (;;) {
       const what = parser.next(bytes, at, to)
       at = parser.at
       if (what === DATA) {
-        const { dataFrom, dataTo } = parser
-        const whole = dataFrom === 0 && dataTo === to
-        const more = receiver.onData(whole ? bytes : bytes.subarray(dataFrom, dataTo))
+        const data = bytes.subarray(parser.dataFrom, parser.dataTo)
+        const more = receiver.onData(own ? data : copyOf(data))
         if (this.#call !== call) return
         // An end needs no room.
-        if (!more && !parser.bodyIsWhole) return this.#pause(at < to ? bytes.subarray(at) : null)
+        if (!more && !parser.bodyIsWhole) {
+          const rest = bytes.subarray(at, to)
+          return this.#pause(at === to ? null : own ? rest : copyOf(rest))
+        }
       } else if (what === HEAD) {
         this.#headed = true
         if (this.#wait === 'continue') this.#await('nothing', 0)
@@ -211,7 +223,7 @@ export class WireConnection implements UploadOwner {
     const rest = this.#rest
     this.#rest = null
     const call = this.#call
-    if (rest !== null) this.#read(rest, 0)
+    if (rest !== null) this.onRead(rest, rest.length, true)
     else this.#await('body', this.#owner.times.idle)
     if (!this.#paused && this.#call === call) this.socket.resume()
   }
@@ -351,6 +363,12 @@ export class WireConnection implements UploadOwner {
     this.#refed = false
     this.socket.unref()
   }
+}
+
+function copyOf(bytes: Buffer): Buffer {
+  const copy = Buffer.allocUnsafe(bytes.length)
+  copy.set(bytes)
+  return copy
 }
 
 function uncork(socket: Socket): void {
