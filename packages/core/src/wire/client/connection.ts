@@ -41,6 +41,9 @@ export interface ConnectionOwner {
   onLeft(): void
 }
 
+/** Nothing more is to be made of what was read. */
+const STOP = 0
+
 /** What is waited for. */
 type Wait = 'nothing' | 'connect' | 'continue' | 'head' | 'body' | 'upload' | 'use'
 
@@ -180,34 +183,59 @@ export class WireConnection implements UploadOwner, BytesTaker {
     this.#heard = true
     const parser = this.#parser
     const { receiver } = call
-    let at = 0
+    let what = parser.next(bytes, 0, to)
     for (;;) {
-      const what = parser.next(bytes, at, to)
-      at = parser.at
       if (what === DATA) {
-        const data = bytes.subarray(parser.dataFrom, parser.dataTo)
-        const more = receiver.onData(own ? data : copyOf(data))
-        if (this.#call !== call) return
-        // An end needs no room.
-        if (!more && !parser.bodyIsWhole) {
-          const rest = bytes.subarray(at, to)
-          return this.#pause(at === to ? null : own ? rest : copyOf(rest))
-        }
-      } else if (what === HEAD) {
+        what = this.#data(call, bytes, to, own)
+        if (what === STOP) return
+        continue
+      }
+      if (what === HEAD) {
         this.#headed = true
         if (this.#wait === 'continue') this.#await('nothing', 0)
         receiver.onHead(parser.status, parser.headers, parser.ended)
-        if (this.#call !== call) return
-      } else if (what === END) return this.#finish(call, at === to)
-      else if (what === INTERIM) {
+      } else if (what === INTERIM) {
         if (parser.status === 100) this.#continue()
         receiver.onInterim(parser.status, parser.headers)
-        if (this.#call !== call) return
-      } else if (what === MORE) {
+      } else if (what === END) return this.#finish(call, parser.at === to)
+      else if (what === MORE) {
         if (this.#headed) this.#await('body', this.#owner.times.idle)
         return
       } else return this.#fail(this.#failure('bad-reply'))
+      if (this.#call !== call) return
+      what = parser.next(bytes, parser.at, to)
     }
+  }
+
+  /** Hands data on. What comes next, or {@link STOP}. */
+  #data(call: WireCall, bytes: Buffer, to: number, own: boolean): number {
+    const parser = this.#parser
+    if (!own && parser.chunked) return this.#gather(call, bytes, to)
+    const data = bytes.subarray(parser.dataFrom, parser.dataTo)
+    const more = call.receiver.onData(own ? data : copyOf(data))
+    if (this.#call !== call) return STOP
+    // An end needs no room.
+    if (more || parser.bodyIsWhole) return parser.next(bytes, parser.at, to)
+    const rest = bytes.subarray(parser.at, to)
+    this.#pause(rest.length === 0 ? null : own ? rest : copyOf(rest))
+    return STOP
+  }
+
+  /** The data of all chunks of one read at once: it has to be copied anyway. */
+  #gather(call: WireCall, bytes: Buffer, to: number): number {
+    const parser = this.#parser
+    const data = Buffer.allocUnsafe(to - parser.dataFrom)
+    let length = 0
+    let what: number
+    do {
+      length += bytes.copy(data, length, parser.dataFrom, parser.dataTo)
+      what = parser.next(bytes, parser.at, to)
+    } while (what === DATA)
+    const more = call.receiver.onData(data.subarray(0, length))
+    if (this.#call !== call) return STOP
+    if (more || what !== MORE) return what
+    this.#pause(null)
+    return STOP
   }
 
   #pause(rest: Buffer | null): void {

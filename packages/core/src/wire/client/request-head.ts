@@ -41,7 +41,8 @@ export interface RequestHead {
  */
 export function requestHead(request: OutgoingRequest): RequestHead {
   const { method, target, headers, body, upgrade } = request
-  if (!isFieldName(method) || method === 'CONNECT' || !TARGET.test(target)) throw unsendable()
+  if ((method !== 'GET' && !isFieldName(method)) || method === 'CONNECT' || !TARGET.test(target))
+    throw unsendable()
   let host = ''
   let fields = ''
   let length = body === null && (method === 'POST' || method === 'PUT' || method === 'PATCH')

@@ -73,6 +73,11 @@ export class ResponseParser {
     return this.#state === IN_CHUNKS || this.#state === UNTIL_CLOSE ? -1 : this.#left
   }
 
+  /** The body comes in chunks. */
+  get chunked(): boolean {
+    return this.#state === IN_CHUNKS
+  }
+
   /** All of the body has come; only `END` has not been told. */
   get bodyIsWhole(): boolean {
     return this.#state === IN_LENGTH && this.#left === 0
