@@ -8,6 +8,7 @@
  */
 import type { Socket } from 'node:net'
 import { ProxyError } from '../../errors.ts'
+import { readOnAfterBrokenWrite } from '../../upstream/broken-write.ts'
 import { staleSocket, upstreamFailure } from '../../upstream/failures.ts'
 import type { BufferReader, BytesTaker } from './buffer-reader.ts'
 import type { WireCall } from './call.ts'
@@ -138,6 +139,7 @@ export class WireConnection implements UploadOwner, BytesTaker {
     }
     this.#await('nothing', 0)
     this.#upload = new Upload(body, socket, this)
+    readOnAfterBrokenWrite(socket)
     if (head.expects) {
       socket.write(head.text, 'latin1')
       this.#await('continue', this.#owner.times.continue)
