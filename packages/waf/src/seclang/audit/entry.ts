@@ -79,7 +79,7 @@ export function entryOf(
   return {
     transaction: {
       time_stamp: new Date().toISOString(),
-      unique_id: request.id,
+      unique_id: tx.values('UNIQUE_ID')[0]?.value ?? '',
       client_ip: request.remoteAddress,
       is_interrupted: tx.interruption !== null,
       request: {
