@@ -31,6 +31,8 @@ const FEATURES = {
   opentelemetry: edge => edge.use(openTelemetry()),
   // HTTPS with HTTP/2 and HTTP/1.1, a certificate for localhost made on the spot: see the server below.
   tls: edge => edge,
+  // HTTP/1.1 of clients on raw sockets: see the server below.
+  wire: edge => edge,
 }
 
 const usage = `usage: node bench/edge.mjs --port P --origin URL [--with NAME,NAME…]
@@ -51,7 +53,7 @@ for (const name of features) pipe = await FEATURES[name](pipe)
 const app = pipe.handle(proxy(group))
 const tls = features.includes('tls') ? await certificates({ pem: developmentCertificate() }) : null
 const server = tls ? createSecureServer({ ...tls.serverOptions(), allowHTTP1: true }) : createServer()
-const edge = attach(server, app)
+const edge = attach(server, app, { wire: features.includes('wire') })
 tls?.protect(server)
 server.on('error', error => {
   process.stderr.write(`${error.message}\n`)

@@ -11,8 +11,10 @@ import type { Peer } from '../../pipeline/contract.ts'
 export const MOST_PIPELINED = 16
 
 const CONNECTION = Symbol('connection')
+/** Where a socket keeps what reads it in place of node:http. */
+export const WIRE: unique symbol = Symbol('wire')
 
-type Owner = Socket & { [CONNECTION]?: Connection1 }
+type Owner = Socket & { [CONNECTION]?: Connection1; [WIRE]?: { readonly busy: boolean } }
 
 /** An exchange, as its connection sees it. */
 export interface Link1 {
@@ -37,6 +39,8 @@ export class Connection1 {
   readonly peer: Peer
   /** Nothing more that comes on the connection is read as a request. */
   refused = false
+  /** Exchanges so far. */
+  opened = 0
   /** Called when the last answer is out. */
   farewell: (() => void) | null = null
   readonly #socket: Socket
@@ -63,6 +67,7 @@ export class Connection1 {
   }
 
   add(link: Link1): void {
+    this.opened++
     this.#links.push(link)
   }
 
@@ -152,7 +157,16 @@ export function connectionOf(socket: Socket): Connection1 {
 
 /** True while an exchange runs on the socket. */
 export function isBusy(socket: Socket): boolean {
-  return (socket as Owner)[CONNECTION]?.busy === true
+  const owner = socket as Owner
+  return owner[CONNECTION]?.busy === true || owner[WIRE]?.busy === true
+}
+
+/** How many heads have come on a socket; 'busy' while one is served, or when none is expected any more; `null` before the first. */
+export function headsOf(socket: Socket): number | 'busy' | null {
+  const connection = (socket as Owner)[CONNECTION]
+  // The wire holds its connections to times of its own.
+  if (connection === undefined) return WIRE in socket ? 'busy' : null
+  return connection.busy || connection.refused ? 'busy' : connection.opened
 }
 
 function onClose(this: Socket): void {

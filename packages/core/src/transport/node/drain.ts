@@ -6,6 +6,7 @@ import { ProxyError } from '../../errors.ts'
 import type { Flow } from '../../pipeline/contract.ts'
 import { FAREWELL } from '../../upgrade/tunnel.ts'
 import { isBusy } from './connection1.ts'
+import type { Handshakes } from './handshakes.ts'
 import { hasStreams } from './http2.ts'
 import { lingerOnClose } from './linger.ts'
 
@@ -28,11 +29,14 @@ export class Connections {
   readonly #http1 = new Set<Socket>()
   /** Those that speak TLS or HTTP/2, by their two ends: what is built on a socket does not give it away. */
   readonly #byEnds = new Map<string, Socket>()
-  /** Ends of those that have not finished their TLS handshake. */
-  readonly #handshakes = new Set<string>()
+  readonly #handshakes: Handshakes
   /** With the two ends of each. */
   readonly #sessions = new Map<ServerHttp2Session, string | null>()
   #onGone: (() => void) | null = null
+
+  constructor(handshakes: Handshakes) {
+    this.#handshakes = handshakes
+  }
 
   /** `idle`: ms of silence after which an HTTP/2 session is asked to end, and after as many again cut. */
   watch(server: Server, idle: number): void {
@@ -45,7 +49,7 @@ export class Connections {
       else this.#keepByEnds(socket, secure)
     })
     server.on('secureConnection', (socket: Socket & { alpnProtocol?: string | false }) => {
-      this.#handshakes.delete(endsOf(socket) ?? '')
+      this.#handshakes.end(endsOf(socket))
       if (socket.alpnProtocol !== 'h2') this.#keepHttp1(socket)
     })
     server.on('session', (session: ServerHttp2Session) => {
@@ -91,11 +95,11 @@ export class Connections {
     const ends = endsOf(socket)
     if (ends === null) return
     this.#byEnds.set(ends, socket)
-    if (secure) this.#handshakes.add(ends)
+    if (secure && !socket.destroyed) this.#handshakes.begin(ends, socket)
     socket.once('close', () => {
       if (this.#byEnds.get(ends) !== socket) return
       this.#byEnds.delete(ends)
-      this.#handshakes.delete(ends)
+      this.#handshakes.end(ends)
     })
   }
 
@@ -129,10 +133,7 @@ export class Connections {
       if (session.destroyed) this.#byEnds.get(ends ?? '')?.destroy()
       else session.destroy()
     }
-    for (const ends of this.#handshakes) {
-      const socket = this.#byEnds.get(ends)
-      if (socket && idle(socket, false)) socket.destroy()
-    }
+    for (const socket of this.#handshakes) if (idle(socket, false)) socket.destroy()
   }
 
   closeAll(): void {
@@ -173,11 +174,13 @@ export function drainServer(
 /** node:http's `close()` resets idle connections through this method, also those whose next request is on its way. */
 function withoutReset(server: Server, close: () => void): void {
   const hook = server as Server & { closeIdleConnections?(): void }
+  const own = Object.getOwnPropertyDescriptor(hook, 'closeIdleConnections')
   hook.closeIdleConnections = () => {}
   try {
     close()
   } finally {
-    delete hook.closeIdleConnections
+    if (own) Object.defineProperty(hook, 'closeIdleConnections', own)
+    else delete hook.closeIdleConnections
   }
 }
 

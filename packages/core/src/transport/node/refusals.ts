@@ -46,6 +46,12 @@ export function refuseBytes(serving: Serving, error: Error & { code?: string }, 
   )
 }
 
+/** Answers a head that comes too slowly: 408 once something of it has come, the end of the connection before. */
+export function refuseSlowHead(serving: Serving, socket: Socket): void {
+  if (socket.bytesRead === 0) socket.destroy()
+  else refuseBytes(serving, Object.assign(new Error(), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }), socket)
+}
+
 /** Answers a CONNECT: this is no forward proxy. */
 export function refuseConnect(serving: Serving, duplex: Duplex): void {
   const socket = duplex as Socket

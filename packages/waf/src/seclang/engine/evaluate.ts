@@ -93,7 +93,7 @@ function meetsStep(tx: Transaction, condition: Condition, name: string, entry: E
 function isExempt(tx: Transaction, rule: Rule, name: string, entry: Entry): boolean {
   if (tx.removed.anyTarget && tx.removed.targetsOf(rule).some(target => covers(tx, target, name, entry)))
     return true
-  return tx.exempt !== null && tx.exempt(rule.id, rule.tags, nameOf(name, entry))
+  return tx.exempt?.(rule.id, rule.tags, nameOf(name, entry)) ?? false
 }
 
 /**
