@@ -2,7 +2,16 @@
 import { createServer as createHttp1 } from 'node:http'
 import { createServer as createH2c, createSecureServer } from 'node:http2'
 import { createServer, type Server, type Socket } from 'node:net'
-import { type App, type Attached, attach, ConfigError, pipeline, type Swappable } from '@postern/core'
+import {
+  type App,
+  type Attached,
+  attach,
+  ConfigError,
+  connectionCap,
+  pipeline,
+  type ServerStats,
+  type Swappable,
+} from '@postern/core'
 import { type CertificateStore, Store } from '../store/store.ts'
 import { type ListenOptions, readListenOptions } from './options.ts'
 import type { Opening } from './peek.ts'
@@ -23,10 +32,12 @@ export interface Front extends Swappable {
   /** Port that it listens on. */
   readonly port: number
   readonly counts: Readonly<FrontCounts>
-  /** What `attach()` gave for TLS, HTTP/2 and HTTP/1.1: whatever it can do while it runs, it can do here. */
-  readonly secure: Attached
+  /** What `attach()` gave for TLS, HTTP/2 and HTTP/1.1. The front changes its app and drains it. */
+  readonly secure: Omit<Attached, 'swap' | 'drain'>
   /** The same for clients without TLS, HTTP/1.1 and h2c; empty with `cleartext: 'refuse'`. */
-  readonly cleartext: readonly Attached[]
+  readonly cleartext: readonly Omit<Attached, 'drain'>[]
+  /** As that of `attach()`, for the whole port. */
+  stats(): ServerStats
   /** Stops accepting, finishes what runs within `timeout` ms (default 15 000), then closes the rest. */
   drain(timeout?: number): Promise<void>
 }
@@ -66,16 +77,28 @@ export async function listen(store: CertificateStore, app: App, options: ListenO
       ? pipeline().handle(redirectToHttps({ port: settings.redirectPort }))
       : settings.cleartext
   const inner = { secure, http1: createHttp1() as Server, h2c: createH2c() as unknown as Server }
-  const encrypted: Attached = attach(secure, app, settings.attach)
+  // Counted where they are accepted, before a byte is read.
+  let running = app
+  const { maxConnections, maxConnectionsPerClient, exemptClients = ['loopback', 'unix'] } = settings.attach
+  const cap = connectionCap(
+    {
+      ...(maxConnections === undefined ? {} : { maxConnections }),
+      ...(maxConnectionsPerClient === undefined ? {} : { maxConnectionsPerClient }),
+      exemptClients: [...exemptClients, ...settings.reception.proxies],
+    },
+    address => running.trusts(address),
+  )
+  const behind = { ...settings.attach, maxConnections: 0, maxConnectionsPerClient: 0 }
+  const encrypted: Attached = attach(secure, app, behind)
   store.protect(secure)
-  const cleartext =
-    clear === 'refuse' ? [] : [inner.http1, inner.h2c].map(one => attach(one, clear, settings.attach))
+  const cleartext = clear === 'refuse' ? [] : [inner.http1, inner.h2c].map(one => attach(one, clear, behind))
 
   for (const one of Object.values(inner)) boundHeads(one, settings.headersTimeout, settings.requestTimeout)
 
   const sockets = new Set<Socket>()
   const reception = new Reception(settings.reception, counts, hand)
   const server = createServer({ noDelay: true, allowHalfOpen: true }, socket => {
+    if (!cap.admit(socket)) return
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
     reception.take(socket)
@@ -115,7 +138,25 @@ export async function listen(store: CertificateStore, app: App, options: ListenO
       const address = server.address()
       return typeof address === 'object' && address ? address.port : 0
     },
-    swap: (next, swapOptions) => encrypted.swap(next, swapOptions),
+    stats() {
+      const all = [encrypted, ...cleartext].map(one => one.stats())
+      const sum = (read: (stats: ServerStats) => number): number =>
+        all.reduce((total, one) => total + read(one), 0)
+      return {
+        connections: { ...cap.counts },
+        slow: {
+          heads: sum(one => one.slow.heads),
+          bodies: sum(one => one.slow.bodies),
+          handshakes: sum(one => one.slow.handshakes),
+        },
+        tunnels: sum(one => one.tunnels),
+      }
+    },
+    async swap(next, swapOptions) {
+      const swapped = await encrypted.swap(next, swapOptions)
+      running = next
+      return swapped
+    },
     drain(timeout = 15_000) {
       if (!(timeout >= 0)) {
         const problem = `${String(timeout)} is no time`

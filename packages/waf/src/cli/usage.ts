@@ -47,7 +47,8 @@ Exit code: 0 when the request passes, 1 when it is refused, 2 when the command w
 `,
   ftw: `postern-waf ftw FILE... --rules PATH [--list] [--edge] [--paranoia N]
 
-Runs tests of rules: YAML files of go-ftw, or JSON lines (.jsonl). The settings are those that the tests of the Core
+Runs tests of rules: YAML files of go-ftw, or JSON lines (.jsonl). FILE is a file, a folder with all that is in it, or a
+pattern ('tests/**/*.yaml'). The settings are those that the tests of the Core
 Rule Set are meant for: rules only tell, paranoia level 4. The last line is 'N passed, N failed'; the ids of those
 that failed stand before it.
 

@@ -6,8 +6,8 @@ import { matchers, type WafMatchers } from './matchers.ts'
 expect.extend(matchers)
 
 /**
- * Runs tests of rules in the YAML of go-ftw (or as JSON lines) as suites: one a file, with a test for each of its tests. `*`
- * and `?` in the last part of a path stand for parts of names. Tests that only expect a status are skipped, visibly.
+ * Runs tests of rules in the YAML of go-ftw (or as JSON lines) as suites: one a file, with a test for each of its tests. A path
+ * is a file, a folder, or a pattern with `*`, `?` and `**`. Tests that only expect a status are skipped, visibly.
  * @example describeFtw(await seclang({ files: ['rules/*.conf'] }), 'tests/*.yaml')
  * @throws Error for files that are no tests, and for patterns that fit nothing.
  */

@@ -5,13 +5,18 @@ import { CONNECTION, isHopField, kindOf } from '../../headers/names.ts'
 /** What a program's fields say of the connection. */
 export type Told = 'nothing' | 'something' | 'close'
 
+/** True for a value of `Connection` that asks for its end. */
+export function saysClose(value: string): boolean {
+  return /(?:^|,)[ \t]*close[ \t]*(?:,|$)/i.test(value)
+}
+
 /** One pass over the names. That the connection shall end is asked for; nothing else that is said of it counts. */
 export function toldOfConnection(raw: readonly string[]): Told {
   let told: Told = 'nothing'
   for (let i = 0; i < raw.length; i += 2) {
     const name = raw[i]!
     if (!isHopField(name)) continue
-    if (kindOf(name) === CONNECTION && /(?:^|,)[ \t]*close[ \t]*(?:,|$)/i.test(raw[i + 1]!)) return 'close'
+    if (kindOf(name) === CONNECTION && saysClose(raw[i + 1]!)) return 'close'
     told = 'something'
   }
   return told

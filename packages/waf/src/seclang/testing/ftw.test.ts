@@ -1,10 +1,14 @@
 /** The regression tests of the Core Rule Set. */
 import { existsSync } from 'node:fs'
-import { describe, expect, it, test } from 'vitest'
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, relative } from 'node:path'
+import { describe, expect, it, onTestFinished, test } from 'vitest'
 import { stringify } from 'yaml'
 import { programOf } from '../api/engine.ts'
 import { preamble } from '../api/recommended.ts'
 import { seclang } from '../api/seclang.ts'
+import { findFiles } from './find-files.ts'
 import { isForServers, runFtw } from './ftw.ts'
 import { parseGoFtw } from './go-ftw.ts'
 import { readFtw } from './read-ftw.ts'
@@ -194,6 +198,25 @@ tests:
   ])('%s is refused', (text, problem) => {
     expect(() => parseGoFtw(text)).toThrow(problem)
   })
+})
+
+test('files are found as suites are laid out', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'postern-tests-'))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  await mkdir(join(folder, 'a/b'), { recursive: true })
+  for (const name of ['1.yaml', 'a/2.yaml', 'a/b/3.yml', 'a/b/4.jsonl', 'a/note.txt', '.hidden.yaml'])
+    await writeFile(join(folder, name), '---\n')
+  await symlink(folder, join(folder, 'a/up'))
+  const found = (pattern: string): string[] =>
+    findFiles(join(folder, pattern)).map(file => relative(folder, file))
+  expect(found('*.yaml')).toEqual(['1.yaml'])
+  expect(found('*/*.yaml')).toEqual(['a/2.yaml'])
+  expect(found('**/*.y?ml')).toEqual(['1.yaml', 'a/2.yaml'])
+  expect(found('**/*.y*ml')).toEqual(['1.yaml', 'a/2.yaml', 'a/b/3.yml'])
+  expect(found('a/b')).toEqual(['a/b/3.yml', 'a/b/4.jsonl'])
+  expect(found('a/note.txt')).toEqual(['a/note.txt'])
+  expect(() => found('*.json')).toThrow(/no file fits/)
+  expect(readFtw(join(folder, '1.yaml'))[0]!.tests).toEqual([])
 })
 
 test('the settings are those of the recommended configuration, and tell only', () => {

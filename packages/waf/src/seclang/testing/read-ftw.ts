@@ -1,7 +1,6 @@
 /** Reads tests of rules from files: YAML of go-ftw, or JSON lines. */
 import { readFileSync } from 'node:fs'
-import { resolve } from 'node:path'
-import { RuleFiles } from '../rules/files.ts'
+import { findFiles } from './find-files.ts'
 import { parseGoFtw } from './go-ftw.ts'
 import type { FtwTest } from './types.ts'
 
@@ -12,15 +11,12 @@ export interface FtwFile {
 }
 
 /**
- * Reads the tests of files; `*` and `?` in the last part of a path stand for parts of names.
+ * Reads the tests of files. A path is a file, a folder with all that is in it, or a pattern: `*` and `?` stand for parts of
+ * names, `**` for any folders.
  * @throws Error that names the file, and the line of JSON lines, for what is no test; for a pattern that fits nothing.
  */
 export function readFtw(...paths: readonly string[]): FtwFile[] {
-  return paths.flatMap(path => {
-    const files = new RuleFiles().expand(resolve(path))
-    if (files.length === 0) throw new Error(`no file fits ${path}`)
-    return files.map(file => ({ file, tests: testsOf(file) }))
-  })
+  return paths.flatMap(findFiles).map(file => ({ file, tests: testsOf(file) }))
 }
 
 function testsOf(file: string): FtwTest[] {
