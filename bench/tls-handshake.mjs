@@ -21,7 +21,7 @@ import { line, measure } from './lib/paired.mjs'
 
 const BASES = {
   tls: ['tls', 'tls again', 'tls + store', 'tls by default'],
-  http2: ['http2', 'http2 + store', 'listen', 'listen + ja4'],
+  http2: ['http2', 'http2 again', 'http2 + store', 'listen', 'listen + ja4'],
 }
 const usage =
   'usage: node bench/tls-handshake.mjs [--rounds 200] [--handshakes 10] [--sessions new|resumed] [--only tls,http2]'

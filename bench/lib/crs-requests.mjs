@@ -17,7 +17,7 @@ export const BROWSER = [
   ['Sec-Fetch-Dest', 'document'],
   ['Upgrade-Insecure-Requests', '1'],
 ]
-const JSON_FIELDS = [...BROWSER.slice(0, 6), ['Content-Type', 'application/json']]
+export const JSON_FIELDS = [...BROWSER.slice(0, 6), ['Content-Type', 'application/json']]
 
 const WORDS =
   'waterproof tent for four light red canvas folding chair gas stove maps of the north walking boots summer bag'.split(
@@ -93,4 +93,45 @@ export function strangers(next, headers) {
               : `${value}${name === 'User-Agent' ? `.${next(1e6)}` : ''}`,
           ],
   )
+}
+
+/** A script for wrk that sends such requests: the values of each are made of a counter. */
+export function luaScript(kind) {
+  const fields = kind === 'post' ? JSON_FIELDS : BROWSER
+  const headers = fields.map(([name, value]) => `wrk.headers[${lua(name)}] = ${lua(value)}`).join('\n')
+  const target = '/products/tents?category=family-tents-%d&sort=price_%d&page=%d&q=waterproof+tent+for+%d'
+  const body = JSON.stringify({
+    order: 'A%d',
+    customer: {
+      id: 'C%d',
+      name: 'Anna Schneider %d',
+      email: 'anna.%d@mail.example',
+      city: 'Ulm %d',
+      zip: '%d',
+    },
+    items: [1, 2, 3].map(quantity => ({
+      sku: 'TNT-%d',
+      title: 'folding chair %d',
+      quantity,
+      price: '%d.95',
+    })),
+    note: 'Please leave the parcel with the neighbour on floor %d, second door on the left',
+    gift: false,
+  })
+  const text = kind === 'post' ? body : target
+  const places = text.split('%d').length - 1
+  const values = Array.from({ length: places }, (_, i) => `count * ${i + 3} + ${i * 7919}`).join(', ')
+  const made = `string.format(${lua(text)}, ${values})`
+  return `${headers}
+local count = math.random(1000000)
+init = function() math.randomseed(os.time()) count = math.random(100000000) end
+request = function()
+  count = count + 1
+  return wrk.format(${kind === 'post' ? `"POST", "/api/orders", nil, ${made}` : `"GET", ${made}`})
+end
+`
+}
+
+function lua(text) {
+  return `"${text.replace(/[\\"]/g, '\\$&')}"`
 }

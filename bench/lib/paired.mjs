@@ -1,5 +1,5 @@
 /**
- * Compares what servers of one process cost. Rounds are short and go back and forth, and each server's cost stands beside the
+ * Compares what servers of one process cost. Rounds are short, their order changes, and each server's cost stands beside the
  * base's of the same round, so what disturbs the machine for a while disturbs both. CPU time is read from outside, in
  * nanoseconds, when the process rests.
  */
@@ -38,14 +38,23 @@ export async function measure({ pid, kinds, rounds, units, load, settle }) {
   const costs = Object.fromEntries(kinds.map(kind => [kind, []]))
   for (const kind of kinds) await load(kind, units * 10)
   for (let round = 0; round < rounds; round++) {
-    for (const kind of round % 2 === 0 ? kinds : kinds.toReversed()) {
+    for (const kind of orderOf(kinds, round)) {
       await settle()
+      // What the one before has left in caches is not this one's fault, nor its merit.
+      await load(kind, Math.ceil(units / 5))
       const before = await rest(pid)
       await load(kind, units)
       costs[kind].push(((await rest(pid)) - before) / units)
     }
   }
   return costs
+}
+
+/** Each kind comes at each place, and behind each other one as often as behind any. */
+function orderOf(kinds, round) {
+  const from = round % kinds.length
+  const order = [...kinds.slice(from), ...kinds.slice(0, from)]
+  return Math.floor(round / kinds.length) % 2 === 0 ? order : order.toReversed()
 }
 
 /**

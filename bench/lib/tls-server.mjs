@@ -47,6 +47,7 @@ process.send({
   'tls again': await plain({ ...bare, ...alpn }, false),
   'tls + store': await plain(ours, true),
   http2: await web(bare, false),
+  'http2 again': await web(bare, false),
   'http2 + store': await web(ours, true),
   listen: (await listen(store, app, local)).port,
   'listen + ja4': (await listen(store, app, { ...local, gate: hello => hello.ja4 !== '' })).port,

@@ -98,3 +98,23 @@ describe('storeCompressed() behind a cache', () => {
     expect(seen.map(one => field(one.raw, 'if-none-match'))).toEqual([undefined, 'W/"v1"', 'W/"v1"'])
   })
 })
+
+it('an edit in place of what is sent does not reach what is stored', async () => {
+  const up = await origin(res => res.writeHead(200, FIELDS).end('kept'))
+  const app = pipeline()
+    .use({
+      name: 'careless',
+      replyBody: () => ({
+        chunk(bytes, out) {
+          for (let i = 0; i < bytes.length; i++) bytes[i]!++
+          out.write(bytes)
+        },
+        end: out => out.end(),
+      }),
+    })
+    .wrap(cache())
+    .handle(proxy(testUpstream(up.url)))
+  const { port } = await edge(app)
+  for (let i = 0; i < 3; i++) expect(String((await ask(port, '/')).body)).toBe('lfqu')
+  expect(up.seen).toHaveLength(1)
+})

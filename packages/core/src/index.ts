@@ -27,6 +27,7 @@ export { type RateLimitOptions, type RateLimitState, rateLimit } from './gates/r
 export { type Bucket, memoryRateStore, type RateDecision, type RateLimitStore } from './gates/rate-store.ts'
 export { type RequestIdOptions, type RequestIdState, requestId } from './gates/request-id.ts'
 export { type SecurityHeadersOptions, securityHeaders } from './gates/security-headers.ts'
+export { slowUploads } from './gates/slow-uploads.ts'
 export { type TraceContextOptions, type TraceState, traceContext } from './gates/trace-context.ts'
 export { type UriLengthOptions, uriLength } from './gates/uri-length.ts'
 export { PEER_TLS } from './headers/head.ts'
@@ -37,6 +38,7 @@ export { addressKey, canonicalAddress } from './net/address.ts'
 export { cidrMatcher } from './net/cidr.ts'
 export { type AccessLogOptions, accessLog } from './observe/access-log.ts'
 export { type Metrics, type MetricsOptions, type MetricsState, metrics } from './observe/metrics/metrics.ts'
+export type { MeasuredServer } from './observe/metrics/servers.ts'
 export { EditableReply } from './pipeline/answer.ts'
 export type {
   App,
@@ -87,6 +89,14 @@ export { type RewriteLocationOptions, rewriteLocation } from './rewrite/rewrite-
 export { addPrefix, rewritePath, stripPrefix } from './rewrite/rewrite-path.ts'
 export { addQuery, removeQuery } from './rewrite/rewrite-query.ts'
 export type { PathReading } from './router/readings.ts'
+export {
+  type ConnectionCap,
+  type ConnectionCapOptions,
+  type ConnectionCounts,
+  connectionCap,
+} from './transport/clients/connection-cap.ts'
+export type { ServerStats, SlowCounts } from './transport/clients/guard.ts'
+export type { ClientLimits } from './transport/clients/options.ts'
 export { type Attached, type AttachOptions, attach } from './transport/node/attach.ts'
 export { type HandlerOptions, type NodeHandler, toHandler } from './transport/node/handler.ts'
 export type { Http2Limits } from './transport/node/hardening.ts'

@@ -115,10 +115,14 @@ describe('HTTP/1.1', () => {
   it('an upload that runs goes on to the old upstream', async () => {
     const one = await origin()
     const two = await origin()
-    const { port, attached } = await edge(pipeline().handle(proxy(testUpstream(one.url))))
+    let begun = 0
+    const old = pipeline()
+      .use({ name: 'count', onRequest: () => void begun++ })
+      .handle(proxy(testUpstream(one.url)))
+    const { port, attached } = await edge(old)
     const { socket, got } = client(port)
     socket.write('POST / HTTP/1.1\r\nHost: a.test\r\nContent-Length: 10\r\n\r\nfirst')
-    await new Promise(resolve => setTimeout(resolve, 50))
+    await until('it to begin', () => begun === 1)
     const { retired } = await attached.swap(pipeline().handle(proxy(testUpstream(two.url))))
     socket.write('later')
     await until('the answer', () => got().endsWith('firstlater'))
@@ -148,17 +152,21 @@ describe.each(['h2', 'h2c'] as Kind[])('HTTP/2 over %s', kind => {
       res.write('part')
     })
     const outcomes: Outcome[] = []
+    let heads = 0
     const hangs = await origin(() => {})
     const old = pipeline()
-      .use({ name: 'notes', onDone: (_cx, outcome) => void outcomes.push(outcome) })
+      .use({
+        name: 'notes',
+        onReply: () => void heads++,
+        onDone: (_cx, outcome) => void outcomes.push(outcome),
+      })
       .route('/hangs', r => r.handle(proxy(testUpstream(hangs.url))))
       .handle(proxy(testUpstream(streams.url)))
     const { url, attached } = await edge(old, kind)
     const session = session2(url)
     const begun = request2(session, { ':path': '/' })
     const unanswered = request2(session, { ':path': '/hangs' })
-    await until('both run', () => hangs.seen.length + streams.seen.length === 2)
-    await new Promise(resolve => setTimeout(resolve, 50))
+    await until('both run', () => hangs.seen.length === 1 && heads === 1)
     const { retired } = await attached.swap(saying('new'), { limit: 10 })
     await retired
     expect(await begun).toMatchObject({ status: 200, body: 'part', code: 2 })
@@ -231,7 +239,8 @@ describe('WebSockets', () => {
   it('are told at the limit (1001); a handshake that waits gets 503', async () => {
     const one = await socketOrigin()
     const silent = await origin(() => {})
-    silent.server.on('upgrade', () => {})
+    let asked = 0
+    silent.server.on('upgrade', () => void asked++)
     const old = pipeline()
       .route('/waits', r => r.handle(proxy(testUpstream(silent.url))))
       .handle(proxy(testUpstream(one.url)))
@@ -240,7 +249,7 @@ describe('WebSockets', () => {
     await once(socket, 'open')
     const { socket: waits, got } = client(port)
     waits.write(HANDSHAKE('/waits'))
-    await new Promise(resolve => setTimeout(resolve, 50))
+    await until('the handshake', () => asked === 1)
     const { retired } = await attached.swap(saying('new'), { limit: 20 })
     await retired
     await until('1001', () => socket.closed === 1001)
@@ -342,9 +351,14 @@ describe('drain', () => {
     socket.write(ask('/a'))
     await until('it runs', () => old.waiting.length === 1)
     const drained = attached.drain()
-    const { retired } = await attached.swap(pipeline().handle(cx => reply(200, `new ${cx.draining}`)))
+    let begun = 0
+    const next = pipeline().handle(cx => {
+      begun++
+      return reply(200, `new ${cx.draining}`)
+    })
+    const { retired } = await attached.swap(next)
     socket.write(ask('/b'))
-    await new Promise(resolve => setTimeout(resolve, 50))
+    await until('the next one', () => begun === 1)
     old.letGo()
     await Promise.all([drained, retired])
     expect(got()).toMatch(/old \/aHTTP\/1\.1 200[\s\S]*\r\nConnection: close\r\n[\s\S]*new true$/)

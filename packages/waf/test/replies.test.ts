@@ -1,7 +1,7 @@
 /** Rules for replies in a real edge, over HTTP/1.1 and HTTP/2. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { gzipSync } from 'node:zlib'
-import { pipeline, proxy } from '@postern/core'
+import { compress, editRequestHeaders, pipeline, proxy } from '@postern/core'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { openSocket, raw1, request2, session2 } from '../../core/test/support/clients.ts'
 import {
@@ -235,6 +235,24 @@ describe.each(['http', 'h2', 'h2c'] as const)('over %s', kind => {
     }
     await until('the upstream connection to close', () => closed === 1, 5000)
   })
+})
+
+test('an origin that is not asked to compress, and an edge that does', async () => {
+  const up = await answering((res, req) => {
+    const text = `${'x'.repeat(5000)}${req.url === '/leak' ? 'top secret' : ''}`
+    if (req.headers['accept-encoding'] === undefined) html(res, text)
+    else html(res, gzipSync(text), { 'Content-Encoding': 'gzip' })
+  })
+  const app = pipeline()
+    .use(compress())
+    .use(waf(await seclang({ rules: RULES })))
+    .use(editRequestHeaders({ remove: ['Accept-Encoding'] }))
+    .handle(proxy(testUpstream(up.url)))
+  const { url } = await edge(app)
+  const fine = await fetch(`${url}/`, { headers: { 'Accept-Encoding': 'gzip' } })
+  expect([fine.status, fine.headers.get('content-encoding')]).toEqual([200, 'gzip'])
+  expect(await fine.text()).toBe('x'.repeat(5000))
+  expect((await fetch(`${url}/leak`, { headers: { 'Accept-Encoding': 'gzip' } })).status).toBe(403)
 })
 
 test('a refusal by the head comes before the body is read', async () => {

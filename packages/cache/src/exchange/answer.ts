@@ -36,7 +36,7 @@ export function answerFrom(entry: Entry, question: Question, method: string, now
     if (reply) return reply
   }
   const reply = new EditableReply(entry.status, headers, body)
-  reply.prepared = entry.slot?.prepared
+  reply.prepared = entry.slot?.prepared ?? undefined
   return reply
 }
 

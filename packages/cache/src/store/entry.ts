@@ -177,7 +177,7 @@ export function keptOf(body: Uint8Array | null, mostText: number): KeptBody | nu
 }
 
 // Measured on Node 20: entry, directives, arrays, slots of maps, and the objects around a buffer.
-const ENTRY_BYTES = 800
+const ENTRY_BYTES = 850
 const BUFFER_BYTES = 400
 const STRING_BYTES = 24
 /** Longer bodies than this may be buffers. */

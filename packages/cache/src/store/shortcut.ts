@@ -12,8 +12,8 @@ import type { Entry } from './entry.ts'
 export interface Slot {
   readonly scheme: string
   readonly authority: string
-  /** The fields of the entry, ready to be sent: what is asked for often is worth the room. */
-  readonly prepared: PreparedLines | undefined
+  /** The fields of the entry, ready to be sent; made when it is asked for once more, `null` before. */
+  prepared: PreparedLines | undefined | null
   entry: Entry | null
 }
 
@@ -35,6 +35,7 @@ export class Shortcut {
     const slot = this.#slots.get(request.target)
     if (slot === undefined || slot.entry === null) return undefined
     if (slot.authority !== request.authority || slot.scheme !== request.scheme) return undefined
+    if (slot.prepared === null) slot.prepared = PreparedLines.of(slot.entry.raw) ?? undefined
     slot.entry.used = true
     return slot.entry
   }
@@ -55,8 +56,7 @@ export class Shortcut {
     if (this.#slots.size >= this.#capacity) this.clear()
     const old = this.#slots.get(target)
     if (old) release(old)
-    const prepared = PreparedLines.of(entry.raw) ?? undefined
-    const slot = { scheme, authority, prepared, entry }
+    const slot: Slot = { scheme, authority, prepared: null, entry }
     entry.slot = slot
     this.#slots.set(target, slot)
   }

@@ -4,6 +4,7 @@ import type { HeaderList } from '../headers/list.ts'
 import { isThenable } from '../pipeline/answer.ts'
 import type { BodyReplacement, BodyTransform, Reply, Sink, Source } from '../pipeline/contract.ts'
 import { trailersOfChanged } from './changed.ts'
+import { KeptBody } from './kept.ts'
 
 /** True for a body that pushes. */
 export function isSource(body: Reply['body']): body is Source {
@@ -41,8 +42,10 @@ export function isEdit(given: unknown): given is BodyTransform | BodyReplacement
  * @throws TypeError when a replacement gives no source.
  */
 export function editedSource(body: Uint8Array | Source, edit: BodyTransform | BodyReplacement): Source {
-  if (typeof edit !== 'function') return transformSource(body, edit)
-  const made = edit(isSource(body) ? body : sourceOf(body))
+  // Bytes of a program, which may give them again: whoever edits them gets a copy.
+  const source = isSource(body) ? body : new KeptBody(body)
+  if (typeof edit !== 'function') return transformSource(source, edit)
+  const made = edit(source)
   if (typeof made?.start !== 'function') throw new TypeError('a replacement of a body gave no source')
   return made
 }

@@ -193,6 +193,8 @@ export interface Context<S extends object = object, P extends object = object> {
   readonly draining: boolean
   /** Sends an interim response (100, 102, 103) where the client's protocol can carry it. */
   inform(status: number, headers: HeaderList): void
+  /** The client may send the body as slowly as it likes: `minBodyRate` of the server does not count. */
+  allowSlowBody(): void
 }
 
 /** How an exchange ended. */
@@ -346,6 +348,8 @@ export interface ClientLink {
   inform(status: number, headers: HeaderList): void
   /** Ends the exchange now: an answer where none has begun, else a cut one. Transports that have no way to do so leave it out. */
   cut?(error: ProxyError): void
+  /** The body is not held to a rate. Transports that know of none leave it out. */
+  allowSlowBody?(): void
 }
 
 /** An exchange in the hands of a transport. */

@@ -78,6 +78,10 @@ export class Exchange extends ReplySide implements Context, OpenExchange {
     this.link.inform(status, headers)
   }
 
+  allowSlowBody(): void {
+    this.link.allowSlowBody?.()
+  }
+
   run(): Awaitable<Reply> {
     if (this.#fault) {
       this.enter(this.plan.filters.length)

@@ -193,8 +193,10 @@ export class Attempt implements Receiver, Source, Flow, Deadline, RetryFacts, Ow
     if (this.#reply === null && this.#carrier?.again(this, error)) return
     this.#settle('neutral')
     if (this.#reply === null) this.#resolve(failureReply(error))
-    else if (this.#sink !== null) this.#sink.fail(error)
-    else this.#error = error
+    else if (this.#sink !== null) {
+      this.#held.length = 0
+      this.#sink.fail(error)
+    } else this.#error = error
   }
 
   #refuse(): void {
@@ -228,11 +230,13 @@ export class Attempt implements Receiver, Source, Flow, Deadline, RetryFacts, Ow
 
   /** The client has gone, or nobody wants the rest. */
   cancel(error: ProxyError): void {
+    // What is held goes in any case: it must not come after this.
+    this.#held.length = 0
+    this.#error = null
     if (this.over && this.#end === null) return
     this.#left('neutral', error)
     this.#settle('neutral')
     this.#end = null
-    this.#held.length = 0
     this.call?.cancel(error)
     if (this.#reply === null) this.#resolve(failureReply(error))
   }

@@ -83,11 +83,9 @@ export function editReplyBody(options: EditReplyBodyOptions): Filter {
     },
     replyBody(cx: Context, head: ReplyHead): BodyReplacement | undefined {
       const { headers } = head
-      if (!isFor(headers.get('content-type'))) return undefined
-      if (!hasWholeContent(head)) {
-        if (required && head.status === 206) throw uneditable('a part of a body')
-        return undefined
-      }
+      // Nobody has asked for a part: its type may be `multipart/byteranges`, whatever is inside.
+      if (required && head.status === 206) throw uneditable('a part of a body')
+      if (!isFor(headers.get('content-type')) || !hasWholeContent(head)) return undefined
       if (!required && (forbidsChange(headers) || forbidsChange(cx.request.headers))) return undefined
       const codings = codingsOf(headers)
       if (codings === null) {

@@ -29,7 +29,7 @@ export interface ListenOptions extends ReceptionOptions {
   relayIdle?: number
   /** Serves HTTP/1.1 on raw sockets: the option `wire` of `attach()`. Default false. */
   wire?: boolean
-  /** Passed to `attach`. */
+  /** Options of `attach()`, all of them; each connection is served under them once its first bytes are known. */
   attach?: AttachOptions
 }
 

@@ -250,6 +250,15 @@ describe('EncodedSource', () => {
     },
   )
 
+  test.each(CODINGS.map(coding => [coding]))('%s: what flows is not flushed for nothing', async coding => {
+    const chunks = Array.from({ length: 200 }, (_, i) =>
+      `line ${i} of a text that comes again and again\n`.repeat(20),
+    )
+    const size = async (...parts: string[]): Promise<number> =>
+      (await readSource(new EncodedSource(bytesSource(...parts), coding, LEVELS[coding]))).bytes.length
+    expect(await size(...chunks)).toBeLessThan(1.1 * (await size(chunks.join(''))))
+  })
+
   test('a reader that leaves ends both sides and gives the slot back, once', () => {
     for (const begun of [false, true]) {
       const hand = byHand()

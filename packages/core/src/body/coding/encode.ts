@@ -11,6 +11,8 @@ export class EncodedSource extends ZlibSource {
   readonly #level: number
   /** Bytes are in the stream that no flush follows. */
   #dirty = false
+  /** Bytes have come since the last look. */
+  #fresh = false
   #waiting = false
 
   /** `free` is called once, when the stream is not needed any more. */
@@ -30,11 +32,7 @@ export class EncodedSource extends ZlibSource {
   write(bytes: Uint8Array): boolean {
     if (this.over) return false
     this.#dirty = true
-    if (!this.#waiting) {
-      this.#waiting = true
-      // What is read in one turn of the loop belongs together; if it is all there is, its reader is not to wait.
-      setImmediate(() => this.#flush())
-    }
+    this.#watch()
     return this.#stream().write(bytes)
   }
 
@@ -60,9 +58,27 @@ export class EncodedSource extends ZlibSource {
     return this.engine!
   }
 
-  #flush(): void {
+  protected override drained(): void {
+    if (this.#dirty) this.#watch()
+  }
+
+  #watch(): void {
+    this.#fresh = true
+    if (this.#waiting) return
+    this.#waiting = true
+    setImmediate(() => this.#flushWhenIdle())
+  }
+
+  /** While bytes come in each turn of the loop nobody waits for them, and a flush would only cost. */
+  #flushWhenIdle(): void {
+    if (this.#fresh && this.#dirty && !this.over) {
+      this.#fresh = false
+      setImmediate(() => this.#flushWhenIdle())
+      return
+    }
     this.#waiting = false
-    if (!this.#dirty || this.over) return
+    // What the stream has not taken yet is looked at again when it has.
+    if (!this.#dirty || this.over || this.engine!.writableNeedDrain) return
     this.#dirty = false
     this.engine!.flush(flushOf(this.#coding))
   }

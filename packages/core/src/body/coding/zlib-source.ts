@@ -9,6 +9,8 @@ import type { Engine } from './codings.ts'
 /** What undoing and making codings have in common. */
 export abstract class ZlibSource implements Source, Sink, Flow, Own {
   readonly keepsTheRules = true
+  /** What comes in is read, and what comes out is new. */
+  readonly readsOnly = true
   readonly length = null
   readonly #source: Source
   #free: (() => void) | null
@@ -84,6 +86,9 @@ export abstract class ZlibSource implements Source, Sink, Flow, Own {
     this.#stopSource(error)
   }
 
+  /** What was written has been taken. */
+  protected drained(): void {}
+
   /** The slot goes back without the source having been started. */
   protected release(): void {
     this.#free?.()
@@ -99,7 +104,9 @@ export abstract class ZlibSource implements Source, Sink, Flow, Own {
       if (!this.#sink.write(bytes)) engine.pause()
     })
     engine.on('drain', () => {
-      if (!this.#over) this.#flow?.resume()
+      if (this.#over) return
+      this.drained()
+      this.#flow?.resume()
     })
     engine.on('end', () => {
       if (this.#over) return

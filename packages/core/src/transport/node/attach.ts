@@ -9,19 +9,24 @@ import { checkApp } from '../../pipeline/check-app.ts'
 import type { App } from '../../pipeline/contract.ts'
 import { Deadlines } from '../../proxy/deadlines.ts'
 import { serveWire } from '../../wire/server/take-over.ts'
+import { ClientGuard, type ServerStats } from '../clients/guard.ts'
+import { CLIENT_RULES, type ClientLimits, clientSettings } from '../clients/options.ts'
 import { Service, type Swappable } from '../service.ts'
+import { capConnections } from './admit.ts'
 import { Connections, drainServer } from './drain.ts'
+import { Handshakes } from './handshakes.ts'
 import { checkHttp2Limits, type Http2Limits, hardenHttp2 } from './hardening.ts'
+import { watchHeads } from './head-watch.ts'
 import { type Extras, serveHttp1 } from './http1.ts'
 import { expectationFailed, serveHttp2 } from './http2.ts'
-import { refuseBytes, refuseConnect } from './refusals.ts'
+import { refuseBytes, refuseConnect, refuseSlowHead } from './refusals.ts'
 import type { Serving } from './serving.ts'
 import { serveTunnels } from './upgrade.ts'
 
 const LONGEST_TIMER = 2_147_483_647
 
 /** Options of {@link attach}. */
-export interface AttachOptions {
+export interface AttachOptions extends ClientLimits {
   /** How long `drain()` lets what runs finish, in ms. Default 15 000. */
   drainTimeout?: number
   /**
@@ -51,6 +56,8 @@ export interface Attached extends Swappable {
   readonly draining: boolean
   /** WebSockets and other tunnels that are open. */
   readonly tunnels: number
+  /** Connections, those that were refused, and clients that were too slow. `metrics().trackServer()` tells them. */
+  stats(): ServerStats
   /**
    * Stops accepting, finishes what runs within `timeout` ms (default: the option), then closes the rest.
    * HTTP/1.1 answers carry `Connection: close`, HTTP/2 sessions get GOAWAY; connections that stay silent for a second are
@@ -79,6 +86,7 @@ export function attach(server: Server, app: App, options: AttachOptions = {}): A
     sendTimeout: milliseconds(0),
     http2: unchecked,
     wire: flag,
+    ...CLIENT_RULES,
   }
   const given = readOptions<AttachOptions>('attach', options, table, faults)
   const {
@@ -86,6 +94,7 @@ export function attach(server: Server, app: App, options: AttachOptions = {}): A
     sessionIdleTimeout: idle = 60_000,
     sendTimeout: patience = 60_000,
   } = given
+  const limits = clientSettings('attach', given, faults)
   const bounds = checkHttp2Limits(given.http2, faults)
   if (typeof server?.listeners !== 'function') {
     const fix = 'Pass what createServer() of node:http, node:https or node:http2 returns.'
@@ -102,19 +111,29 @@ export function attach(server: Server, app: App, options: AttachOptions = {}): A
   if (faults.length > 0) throw new ConfigError(faults)
 
   const service = new Service(app)
+  const guard = new ClientGuard(limits, address => service.trusts(address))
   const state: Serving & { draining: boolean } = {
     app: service,
     draining: false,
+    guard,
     stalls: patience > 0 ? new Deadlines(patience) : null,
     tunnels: new Set(),
   }
   // First: it takes the place of a listener, and must not change its turn among others.
   if (given.wire === true) wireOrThrow(server, state, patience)
-  const connections = new Connections()
+  capConnections(server, guard.cap)
+  const handshakes = new Handshakes(limits.handshake, () => guard.slow.handshakes++)
+  const connections = new Connections(handshakes)
   connections.watch(server, idle)
   tune(server)
-  hardenHttp2(server, bounds)
+  hardenHttp2(server, bounds, guard, idle)
   serve(server, state)
+  if (guard.heads) {
+    watchHeads(server, server instanceof HttpServer, guard.heads, socket => {
+      guard.slow.heads++
+      refuseSlowHead(state, socket)
+    })
+  }
   serveTunnels(server, state)
   let drained: Promise<void> | null = null
   return {
@@ -124,6 +143,7 @@ export function attach(server: Server, app: App, options: AttachOptions = {}): A
     get tunnels() {
       return state.tunnels.size
     },
+    stats: () => guard.stats(state.tunnels.size),
     swap: (next, swapOptions) => service.swap(next, swapOptions),
     drain(timeout = limit) {
       const most = drainLimit(timeout)

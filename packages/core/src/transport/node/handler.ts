@@ -48,7 +48,7 @@ export function toHandler(app: App, given: HandlerOptions = {}): NodeHandler {
   const timeout = options.sendTimeout ?? 60_000
   const stalls = timeout > 0 ? new Deadlines(timeout) : null
   const service = new Service(app)
-  const serving: Serving = { app: service, draining: false, stalls, tunnels: new Set() }
+  const serving: Serving = { app: service, draining: false, guard: null, stalls, tunnels: new Set() }
   function posternHandler(req: IncomingMessage | Http2ServerRequest, res: unknown): void {
     const extras = { target: targetOf(req, options.target), ...bodyOf(req, options.body) }
     if ('stream' in req) {

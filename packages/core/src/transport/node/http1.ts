@@ -92,7 +92,8 @@ function open(
   const given = extras.given ?? null
   let body: RequestBody | null = null
   if (judged.hasBody && given === null) {
-    body = new RequestBody(req, lengthOf(headers), extras.expectsContinue ? () => sendContinue(res) : null)
+    const beforeStart = extras.expectsContinue ? () => sendContinue(res) : null
+    body = new RequestBody(req, lengthOf(headers), beforeStart, serving.guard)
   }
   if (fault) connection.refuse()
   const link = new Http1Link(serving, connection, res, body, fault !== null)

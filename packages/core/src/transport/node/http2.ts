@@ -73,7 +73,8 @@ export function serveHttp2(
   const waits = expectation?.toLowerCase() === '100-continue'
   if (expectation !== undefined && !waits) refusal ??= expectationFailed()
   if (given === null && !stream.readableEnded && !stream.endAfterHeaders) {
-    body = new RequestBody(stream, lengthOf(headers), waits ? () => sendContinue(stream) : null)
+    const beforeStart = waits ? () => sendContinue(stream) : null
+    body = new RequestBody(stream, lengthOf(headers), beforeStart, serving.guard)
   }
   // Where the body looks for them when it has ended, as with node:http.
   if (body) stream.once('trailers', (...[, , raw]: unknown[]) => Object.assign(stream, { rawTrailers: raw }))

@@ -132,6 +132,7 @@ export class Http1Link implements ClientLink, Sink, Link1 {
     const reply = fitReply(given, res.req.method ?? '')
     if (reply !== given) this.#error ??= reply.error ?? null
     this.#reply = reply
+    this.#body?.unwatch()
     if (reply.prepared !== undefined && this.#sendPrepared(reply)) return this.#watchEnd()
     const { raw } = reply.headers
     // Node writes the field by itself, unless it is given one: that of a 426.
@@ -317,6 +318,7 @@ export class Http1Link implements ClientLink, Sink, Link1 {
     if (this.#last || (draining && this.#connection.isNewest(this))) return true
     const body = this.#body
     if (body === null || body.ended) return false
+    if (body.broken) return true
     // An upload goes on behind an answer that does not want it; one that was not asked for may or may not come.
     return draining || body.unasked || body.length === null || body.length > DRAINED_BYTES
   }
@@ -330,6 +332,10 @@ export class Http1Link implements ClientLink, Sink, Link1 {
     const error = new ProxyError({ source: 'upstream', phase: 'reply-head', code: 'bad-reply', cause })
     this.#error = error
     this.#send(failureReply(error))
+  }
+
+  allowSlowBody(): void {
+    this.#body?.unwatch()
   }
 
   cut(error: ProxyError): void {

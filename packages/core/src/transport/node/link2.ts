@@ -126,6 +126,7 @@ export class Http2Link implements ClientLink, Sink {
     const reply = fitReply(given, this.#method)
     if (reply !== given) this.#error ??= reply.error ?? null
     this.#reply = reply
+    this.#body?.unwatch()
     const body = reply.body instanceof KeptBody ? reply.body.bytes : reply.body
     const empty = body === null || this.#method === 'HEAD'
     try {
@@ -209,6 +210,10 @@ export class Http2Link implements ClientLink, Sink {
     if (this.#over) return
     this.#error = error
     this.#stream.close(NGHTTP2_INTERNAL_ERROR)
+  }
+
+  allowSlowBody(): void {
+    this.#body?.unwatch()
   }
 
   cut(error: ProxyError): void {

@@ -39,7 +39,7 @@ export function toUpgradeHandler(app: App): NodeUpgradeHandler {
   checkApp('toUpgradeHandler(app)', app, faults)
   if (faults.length > 0) throw new ConfigError(faults)
   const service = new Service(app)
-  const serving: Serving = { app: service, draining: false, stalls: null, tunnels: new Set() }
+  const serving: Serving = { app: service, draining: false, guard: null, stalls: null, tunnels: new Set() }
   function posternUpgrade(req: IncomingMessage, socket: unknown, first: Buffer): void {
     serveUpgrade(serving, req, socket as Socket, first)
   }

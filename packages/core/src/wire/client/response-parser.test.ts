@@ -125,6 +125,7 @@ describe('refuses', () => {
     ['chunked twice in a line', 'Transfer-Encoding: chunked, chunked'],
     ['chunked with a parameter', 'Transfer-Encoding: chunked;a=b'],
     ['chunked spelt with a vertical tab', 'Transfer-Encoding: \x0bchunked'],
+    ['a coding with a tab behind it', 'Transfer-Encoding: chunked\t'],
     ['an empty coding', 'Transfer-Encoding:'],
     ['a space before the colon', 'Content-Length : 5'],
     ['a folded line', 'A: b\r\n c'],
@@ -139,6 +140,8 @@ describe('refuses', () => {
   it.each([
     ['HTTP/1.0 with chunks', 'HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'],
     ['101 that nobody asked for', 'HTTP/1.1 101 x\r\nUpgrade: a\r\nConnection: upgrade\r\n\r\n'],
+    ['an interim answer of HTTP/1.0', `HTTP/1.0 103 x\r\n\r\n${OK}\r\n`],
+    ['an interim answer that is the last', `HTTP/1.1 103 x\r\nConnection: close\r\n\r\n${OK}\r\n`],
     ['an empty line in front', `\r\n${OK}\r\n`],
     ['a LF in front', `\n${OK}\r\n`],
     ['HTTP/2', 'HTTP/2 200 OK\r\n\r\n'],

@@ -3,7 +3,7 @@
  * 6.3 says, and only where that is one plain thing; whatever is not is {@link BAD}, and the connection has to go.
  */
 import { CONNECTION, CONTENT_LENGTH, HOP_BY_HOP, TRANSFER_ENCODING } from '../../headers/names.ts'
-import { CLASS, CR, DIGIT, HTAB, LF, SPACE, TEXT } from '../message/bytes.ts'
+import { CLASS, CR, DIGIT, LF, SPACE, TEXT } from '../message/bytes.ts'
 import { ChunkedDecoder, DATA, END } from '../message/chunked.ts'
 import { BAD, FieldLines, MORE } from '../message/field-lines.ts'
 import { isChunked, readLength } from '../message/length.ts'
@@ -198,22 +198,21 @@ export class ResponseParser {
     if (length >= 0) {
       if (lines.repeats(CONTENT_LENGTH)) return BAD
       bytesOfBody = readLength(bytes, lines.valueFrom(length), lines.valueTo(length), true)
-      // Node's parser knows no tab here, and what it refuses is not accepted.
-      if (bytesOfBody < 0 || hasTab(bytes, lines.valueTo(length))) return BAD
+      if (bytesOfBody < 0) return BAD
     }
     if (coding >= 0) {
       // Both together, another coding, or one before HTTP/1.1: nobody knows what the server means (RFC 9112, 6.1).
       if (length >= 0 || lines.repeats(TRANSFER_ENCODING) || !this.persistent) return BAD
       if (!isChunked(bytes, lines.valueFrom(coding), lines.valueTo(coding))) return BAD
     }
+    if (lines.first(CONNECTION) >= 0) this.#connection(bytes)
     if (status < 200) {
-      // Nobody has asked for another protocol here.
-      if (status === 101 || ++this.#interim > MOST_INTERIM) return BAD
+      // Nobody has asked for another protocol here; and behind the last answer of a connection there is no other.
+      if (status === 101 || !this.persistent || ++this.#interim > MOST_INTERIM) return BAD
       this.headers = lines.strings(bytes)
       return INTERIM
     }
     this.headers = lines.strings(bytes)
-    if (lines.first(CONNECTION) >= 0) this.#connection(bytes)
     this.keepAlive = lines.first(HOP_BY_HOP) >= 0 ? keepAliveOf(this.headers) : -1
     this.ended = this.#withoutBody || status === 204 || status === 304 || bytesOfBody === 0
     if (this.ended) {
@@ -246,13 +245,6 @@ export class ResponseParser {
       if (listHas(bytes, from, to, 'keep-alive')) this.persistent = true
     }
   }
-}
-
-/** A tab stands in the whitespace behind a value. */
-function hasTab(bytes: Buffer, from: number): boolean {
-  let at = from
-  while (bytes[at] === SPACE) at++
-  return bytes[at] === HTAB
 }
 
 const NO_FIELDS: string[] = []

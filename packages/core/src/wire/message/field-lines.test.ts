@@ -73,7 +73,7 @@ describe('refuses', () => {
 
 it('tells where the fields are that matter, in any case of letters, and whether they come twice', () => {
   const lines = new FieldLines(100)
-  const text = bytes('A: b\r\ncOnTeNt-LeNgTh:  12\t\r\nHOST: x\r\nhost: y\r\n\r\n')
+  const text = bytes('A: b\r\ncOnTeNt-LeNgTh:  12 \r\nHOST: x\r\nhost: y\r\n\r\n')
   expect(lines.scan(text, 0, text.length)).toBe(text.length)
   const line = lines.first(CONTENT_LENGTH)
   expect([line, lines.repeats(CONTENT_LENGTH), lines.first(HOST), lines.repeats(HOST)]).toEqual([
@@ -84,6 +84,9 @@ it('tells where the fields are that matter, in any case of letters, and whether 
   ])
   expect(lines.first(CONNECTION)).toBe(-1)
   expect(text.toString('latin1', lines.valueFrom(line), lines.valueTo(line))).toBe('12')
+  const tab = bytes('Transfer-Encoding: chunked \t \r\n\r\n')
+  lines.scan(tab, 0, tab.length)
+  expect(tab.toString('latin1', lines.valueFrom(0), lines.valueTo(0))).toBe('chunked \t')
   // Nothing of it is left for the next section.
   expect(lines.scan(bytes('\r\n'), 0, 2)).toBe(2)
   expect([lines.count, lines.first(CONTENT_LENGTH), lines.repeats(HOST)]).toEqual([0, -1, false])

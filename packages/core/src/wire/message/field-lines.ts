@@ -2,6 +2,7 @@
  * Field lines of a head or of a trailer section (RFC 9112, 5), in one pass: `name: value` and CRLF, and an empty line behind the
  * last. No whitespace around names, no folding, no bare CR or LF, no controls. What is not plainly that is {@link BAD}.
  */
+import { CONTENT_LENGTH, TRANSFER_ENCODING } from '../../headers/names.ts'
 import { CLASS, COLON, CR, HTAB, LF, SPACE, TEXT, TOKEN } from './bytes.ts'
 import { addToHash, type FieldName, fieldName } from './names.ts'
 
@@ -75,7 +76,9 @@ export class FieldLines {
       }
       if (byte !== CR) return BAD
       let end = at
-      while (end > value && (bytes[end - 1] === SPACE || bytes[end - 1] === HTAB)) end--
+      // Some parsers know no tab behind what frames a message: it stays there, and makes it no length and no coding.
+      const framing = name.kind === CONTENT_LENGTH || name.kind === TRANSFER_ENCODING
+      while (end > value && (bytes[end - 1] === SPACE || (bytes[end - 1] === HTAB && !framing))) end--
       if (++at >= to) return MORE
       if (bytes[at++] !== LF) return BAD
       if (2 * count === this.#values.length) this.#grow()

@@ -3,6 +3,8 @@ import { ProxyError } from '../../errors.ts'
 import { HeaderList } from '../../headers/list.ts'
 import { CONTENT_LENGTH, kindOf, TRANSFER_ENCODING } from '../../headers/names.ts'
 import type { Flow, Sink, Source } from '../../pipeline/contract.ts'
+import type { ClientGuard } from '../../transport/clients/guard.ts'
+import { Pace, type Sender } from '../../transport/clients/minimum-rate.ts'
 import { type ChunkedDecoder, DATA, END } from '../message/chunked.ts'
 import { MORE } from '../message/field-lines.ts'
 
@@ -12,6 +14,8 @@ export interface BodyReader {
   askForBody(): void
   /** The body can take bytes again. */
   readOn(): void
+  /** The body takes too long. */
+  timedOut(): void
 }
 
 /** {@link WireBody.feed}: the bytes are no body. */
@@ -21,13 +25,14 @@ export const BROKEN = -1
 const KEPT_BYTES = 16_384
 
 /** Fed by its connection; what nobody takes is kept, up to a bound. */
-export class WireBody implements Source, Flow {
+export class WireBody implements Source, Flow, Sender {
   readonly length: number | null
   bytesReceived = 0
   /** Whoever reads it has had its last byte. */
   ended = false
   /** Its last byte has come. */
   complete = false
+  readonly pace: Pace = new Pace()
   readonly #reader: BodyReader
   readonly #decoder: ChunkedDecoder | null
   /** The client waits to be asked for it. */
@@ -42,9 +47,18 @@ export class WireBody implements Source, Flow {
   #over = false
   #discarding = false
   #error: ProxyError | null = null
+  /** Holds it to a rate; `null` for no longer. */
+  #guard: ClientGuard | null
 
   /** `length`: bytes, or `null` for a chunked body, which `decoder` reads. */
-  constructor(reader: BodyReader, length: number | null, decoder: ChunkedDecoder | null, expects: boolean) {
+  constructor(
+    reader: BodyReader,
+    length: number | null,
+    decoder: ChunkedDecoder | null,
+    expects: boolean,
+    guard: ClientGuard | null = null,
+  ) {
+    this.#guard = guard
     this.#reader = reader
     this.length = length
     this.#left = length ?? 0
@@ -55,6 +69,27 @@ export class WireBody implements Source, Flow {
   /** The client waits to be asked for it, and has not been. */
   get unasked(): boolean {
     return this.#expects && this.#sink === null
+  }
+
+  get received(): number {
+    return this.bytesReceived
+  }
+
+  get due(): boolean {
+    return !this.#paused
+  }
+
+  tooSlow(): void {
+    if (this.#guard !== null) this.#guard.slow.bodies++
+    this.#reader.timedOut()
+  }
+
+  /** From now on it may come as slowly as it likes. */
+  unwatch(): void {
+    const guard = this.#guard
+    if (guard === null) return
+    this.#guard = null
+    guard.bodies?.remove(this)
   }
 
   /** It takes no bytes now. */
@@ -69,6 +104,7 @@ export class WireBody implements Source, Flow {
     }
     this.#sink = sink
     if (this.#expects) this.#reader.askForBody()
+    if (!this.complete) this.#guard?.bodies?.add(this)
     this.#replay()
     return this
   }
@@ -146,6 +182,7 @@ export class WireBody implements Source, Flow {
   }
 
   #end(): void {
+    this.unwatch()
     if (this.#over || this.#paused || this.#sink === null) return
     this.ended = this.#over = true
     this.#sink.end(this.#trailers.length > 0 ? new HeaderList(this.#trailers) : undefined)
@@ -165,6 +202,7 @@ export class WireBody implements Source, Flow {
 
   #stop(): void {
     this.#over = true
+    this.unwatch()
     this.#kept = NOTHING
     this.#keptBytes = 0
   }

@@ -9,7 +9,7 @@ import { type FailureCode, ProxyError } from '../../errors.ts'
 import { judgeHead, makePeer } from '../../headers/head.ts'
 import { HeaderList } from '../../headers/list.ts'
 import type { Peer, RequestHead } from '../../pipeline/contract.ts'
-import { MOST_PIPELINED, WIRE } from '../../transport/node/connection1.ts'
+import { MOST_PIPELINED, WIRE, type WireSide } from '../../transport/node/connection1.ts'
 import { lingerOnClose } from '../../transport/node/linger.ts'
 import type { Serving } from '../../transport/node/serving.ts'
 import { ChunkedDecoder } from '../message/chunked.ts'
@@ -30,7 +30,7 @@ const reader = new HeadReader()
 /** What a connection waits for: its first request, the next one, the rest of a head or of a body, or us. */
 export type Waiting = 'first' | 'next' | 'head' | 'body' | 'answer'
 
-export class WireConnection implements BodyReader {
+export class WireConnection implements BodyReader, WireSide {
   readonly peer: Peer
   readonly output: Output
   /** Requests so far. */
@@ -92,6 +92,13 @@ export class WireConnection implements BodyReader {
     if (this.busy || this.#over) return 'answer'
     if (this.#looked > 0) return 'head'
     return this.count === 0 ? 'first' : 'next'
+  }
+
+  get heads(): number | 'busy' | null {
+    const { waiting } = this
+    // What is left of a body behind its answer counts as a head that does not come.
+    if (waiting === 'answer' || (waiting === 'body' && this.busy)) return 'busy'
+    return this.count === 0 ? null : this.count
   }
 
   isFirst(link: WireLink): boolean {
@@ -307,10 +314,11 @@ export class WireConnection implements BodyReader {
   }
 
   #makeBody(length: number, expects: boolean): WireBody {
-    if (length !== CHUNKED) return new WireBody(this, length, null, expects)
+    const { guard } = this.serving
+    if (length !== CHUNKED) return new WireBody(this, length, null, expects, guard)
     this.#decoder ??= new ChunkedDecoder()
     this.#decoder.reset()
-    return new WireBody(this, null, this.#decoder, expects)
+    return new WireBody(this, null, this.#decoder, expects, guard)
   }
 
   #begin(

@@ -130,6 +130,7 @@ export class WireLink implements ClientLink, Sink, Finished {
     const reply = fitReply(given, this.#isHead ? 'HEAD' : 'GET')
     if (reply !== given) this.#error ??= reply.error ?? null
     this.#reply = reply
+    this.body?.unwatch()
     if (this.#connection.isFirst(this)) this.#start(reply)
   }
 
@@ -326,6 +327,10 @@ export class WireLink implements ClientLink, Sink, Finished {
     const error = new ProxyError({ source: 'upstream', phase: 'reply-head', code: 'bad-reply', cause })
     this.#error = error
     this.#send(failureReply(error))
+  }
+
+  allowSlowBody(): void {
+    this.body?.unwatch()
   }
 
   /** The exchange ends now: with an answer where none has begun. */

@@ -10,7 +10,7 @@ import {
   wantsResponseBody,
 } from '../engine/process.ts'
 import type { RuleProgram } from '../engine/program.ts'
-import type { Exempt, Transaction } from '../engine/transaction.ts'
+import type { Exempt, Interruption, RuleMatch, Transaction } from '../engine/transaction.ts'
 import { categoryOf, inspectionOf, placeOf } from './findings.ts'
 
 /** Starts a transaction and runs phase 1. */
@@ -78,6 +78,15 @@ export class RuleFollowing implements Following {
   end(status: number, headers: readonly (readonly [string, string])[]): void {
     endTransaction(this.#tx)
     this.#audit?.tell(this.#tx, status, headers)
+  }
+
+  /** The rules that matched and are logged. */
+  get matches(): readonly RuleMatch[] {
+    return this.#tx.matches
+  }
+
+  get interruption(): Interruption | null {
+    return this.#tx.interruption
   }
 
   inspection(): Inspection {

@@ -1,8 +1,10 @@
 /** One entry of the audit log: an exchange and the rules that matched, as ModSecurity 3 writes it in JSON. */
+
 import { REDACTED } from '../../filter/secrets.ts'
 import { offsetOf } from '../api/findings.ts'
 import type { Entry } from '../engine/form.ts'
 import type { RuleMatch, Transaction } from '../engine/transaction.ts'
+import { idOf } from '../variables/request.ts'
 
 /** Fields with their values; a list where a name came more than once. */
 export type AuditFields = Readonly<Record<string, string | readonly string[]>>
@@ -79,7 +81,7 @@ export function entryOf(
   return {
     transaction: {
       time_stamp: new Date().toISOString(),
-      unique_id: request.id,
+      unique_id: idOf(request),
       client_ip: request.remoteAddress,
       is_interrupted: tx.interruption !== null,
       request: {

@@ -16,6 +16,15 @@ const MAX_MATCHES = 1000
  * @returns the step to go on with; -1 when the phase is over.
  */
 export function runStep(tx: Transaction, phase: number, at: number): number {
+  const { meter } = tx.program
+  if (meter === null) return takeStep(tx, phase, at)
+  const start = performance.now()
+  const next = takeStep(tx, phase, at)
+  meter(tx.program.set.phases[phase]![at]!, performance.now() - start)
+  return next
+}
+
+function takeStep(tx: Transaction, phase: number, at: number): number {
   const step = tx.program.set.phases[phase]![at]!
   if (step.marker !== null || (tx.removed.any && tx.removed.hasRule(step))) return at + 1
   tx.running = step
@@ -84,7 +93,7 @@ function meetsStep(tx: Transaction, condition: Condition, name: string, entry: E
 function isExempt(tx: Transaction, rule: Rule, name: string, entry: Entry): boolean {
   if (tx.removed.anyTarget && tx.removed.targetsOf(rule).some(target => covers(tx, target, name, entry)))
     return true
-  return tx.exempt !== null && tx.exempt(rule.id, rule.tags, nameOf(name, entry))
+  return tx.exempt?.(rule.id, rule.tags, nameOf(name, entry)) ?? false
 }
 
 /**

@@ -148,8 +148,8 @@ function viewOf(request: RuleRequest, program: RuleProgram): RequestView {
   const { settings } = program.set
   const headers = request.headers.map(([name, value]) => program.entry(utf8Bytes(name), trimOws(value)))
   const raw = request.target
-  const withoutFragment = raw.split('#', 1)[0]!
-  const uri = withoutFragment.replace(/^[A-Za-z][A-Za-z0-9+.-]*:\/\/[^/?]*/, '') || '/'
+  const fragment = raw.indexOf('#')
+  const uri = originForm(fragment === -1 ? raw : raw.slice(0, fragment))
   const question = uri.indexOf('?')
   const path = question === -1 ? uri : uri.slice(0, question)
   const query = question === -1 ? '' : uri.slice(question + 1)
@@ -167,8 +167,14 @@ function viewOf(request: RuleRequest, program: RuleProgram): RequestView {
     remotePort: request.remotePort ?? 0,
     serverAddress: request.serverAddress ?? '127.0.0.1',
     serverPort: request.serverPort ?? 80,
-    id: request.id ?? `${Date.now().toString(36)}${Math.random().toString(36).slice(2, 10)}`,
+    id: request.id ?? null,
   }
+}
+
+/** A target without scheme and authority. */
+function originForm(target: string): string {
+  if (target.charCodeAt(0) === 0x2f) return target
+  return target.replace(/^[A-Za-z][A-Za-z0-9+.-]*:\/\/[^/?]*/, '') || '/'
 }
 
 /** Optional white space around a field value is not part of it (RFC 9110, 5.5). */

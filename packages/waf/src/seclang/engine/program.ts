@@ -12,11 +12,13 @@ import { PersistentStore } from './persistent.ts'
 export class RuleProgram {
   readonly set: RuleSet
   readonly persistent: PersistentStore
-  /** `null`: each rule is run as it stands. */
-  readonly plan: Plan | null
+  /** Hears of each rule that was run, and how many milliseconds that took; `null` where nobody asks. */
+  meter: ((step: Step, milliseconds: number) => void) | null = null
   /** Whether rules of phases 3 to 5 are there; whether one of them reads the reply's body. */
   readonly looksAtReplies: boolean
   readonly readsReplyBodies: boolean
+  /** `null`: each rule is run as it stands. */
+  readonly plan: Plan | null
   readonly #forms: FormCache | null
   /** For each phase, where each marker stands. */
   readonly #markers: readonly ReadonlyMap<string, readonly number[]>[]

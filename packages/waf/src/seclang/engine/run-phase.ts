@@ -17,28 +17,35 @@ export function runPhase(tx: Transaction, phase: number): void {
 
 function runPlanned(tx: Transaction, phase: number, plan: PhasePlan, met: Uint32Array): void {
   const { heads, headFrom, planned, from } = plan
+  const { variables } = tx
   const end = planned.length
-  for (let at = 0; at < end; ) {
-    if (planned[at] === 0) {
-      at = runStep(tx, phase, at)
-      if (at === -1) return
-      continue
+  // A phase that was left out, or left early, has not set what the plan expects.
+  if (phase !== tx.plannedPhases + 1) variables.asPlanned = false
+  for (let at = 0; at !== -1; ) {
+    let number = -1
+    if (at < end && planned[at] === 1) number = nextMet(met, from, headFrom[at]!, heads.length)
+    if (at >= end || (planned[at] === 1 && number === -1)) {
+      tx.plannedPhases = phase
+      return
     }
-    const number = nextMet(met, from, headFrom[at]!, heads.length)
-    if (number === -1) return
-    const head = heads[number]!
-    if (head.kind === 'block') {
-      if (stands(tx, head)) {
-        tx.variables.replay(head.changes)
-        at = head.next
+    let step = at
+    if (number !== -1) {
+      const head = heads[number]!
+      if (head.kind === 'block') {
+        if (stands(tx, head)) {
+          variables.replay(head.changes)
+          at = head.next
+          continue
+        }
+      } else if (!allMet(met, head.slots) && head.assumptions.hold(variables)) {
+        at = head.step + 1
         continue
       }
-    } else if (!allMet(met, head.slots) && head.assumptions.hold(tx.variables)) {
-      at = head.step + 1
-      continue
-    }
-    at = runStep(tx, phase, head.step)
-    if (at === -1) return
+      step = head.step
+      at = runStep(tx, phase, step)
+      // The plan goes on behind a rule as if it had not matched, or had matched as always.
+      if (head.kind === 'block' || head.certain || at !== step + 1) variables.asPlanned = false
+    } else at = runStep(tx, phase, step)
   }
 }
 

@@ -4,9 +4,8 @@ import type { Macro, OperatorContext } from '../operators/operator.ts'
 import type { Selector, Target } from '../parse/targets.ts'
 import type { Condition, Rule } from '../rules/model.ts'
 import type { EngineMode, Settings } from '../rules/settings.ts'
-import { variableOf } from '../variables/index.ts'
+import { type KnownVariable, variableAt, variableOf } from '../variables/index.ts'
 import type { RequestView } from '../variables/request.ts'
-import type { Variable } from '../variables/variable.ts'
 import { Entry } from './form.ts'
 import type { PersistentRecord } from './persistent.ts'
 import type { RuleProgram } from './program.ts'
@@ -51,6 +50,8 @@ export interface Segment {
 /** What a list of variables gives. */
 export type Reading = readonly Segment[]
 
+const NO_BODY: ParsedBody = emptyBody()
+
 export class Transaction implements OperatorContext {
   readonly program: RuleProgram
   readonly request: RequestView
@@ -58,7 +59,7 @@ export class Transaction implements OperatorContext {
   /** Settings that `ctl` changed. */
   readonly settings: Settings
   mode: EngineMode
-  body: ParsedBody = emptyBody()
+  body: ParsedBody = NO_BODY
   processor = ''
   requestBody = ''
   /** The body as it came; `null` without one. */
@@ -88,10 +89,13 @@ export class Transaction implements OperatorContext {
   exempt: Exempt | null = null
   /** The rule that runs, for `RULE` and messages. */
   running: Rule | null = null
+  /** The last phase that ran to its end by the plan, after all before it did. */
+  plannedPhases = 0
   /** The collection `TX`. */
-  variables: TxVariables = new TxVariables()
-  readonly #records = new Map<string, PersistentRecord>()
-  readonly #values = new Map<string, readonly Entry[]>()
+  variables: TxVariables
+  #records: Map<string, PersistentRecord> | null = null
+  /** By the number of the variable. */
+  readonly #values: (readonly Entry[] | undefined)[] = []
   readonly #readings: (Reading | undefined)[] = []
   #captured: (() => readonly (string | undefined)[]) | null = null
   #groups: readonly (string | undefined)[] = []
@@ -99,6 +103,7 @@ export class Transaction implements OperatorContext {
   constructor(program: RuleProgram, request: RequestView) {
     this.program = program
     this.request = request
+    this.variables = new TxVariables(program.plan?.watched)
     // A copy only where something is changed.
     this.settings = Object.create(program.set.settings) as Settings
     this.mode = this.settings.engine
@@ -107,7 +112,7 @@ export class Transaction implements OperatorContext {
 
   /** A body or a reply has come: what was kept about variables that depend on it is no longer true. */
   refresh(): void {
-    for (const name of [...this.#values.keys()]) if (variableOf(name)!.late) this.#values.delete(name)
+    for (let i = 0; i < this.#values.length; i++) if (variableAt(i).late) this.#values[i] = undefined
     this.#readings.length = 0
   }
 
@@ -124,24 +129,24 @@ export class Transaction implements OperatorContext {
   /** Values of a variable. */
   values(name: string): readonly Entry[] {
     const variable = variableOf(name)
-    return variable === undefined ? [] : this.#valuesOf(name, variable)
+    return variable === undefined ? [] : this.#valuesOf(variable)
   }
 
-  #valuesOf(name: string, variable: Variable): readonly Entry[] {
+  #valuesOf(variable: KnownVariable): readonly Entry[] {
     if (variable.volatile) return variable.values(this)
-    let known = this.#values.get(name)
+    let known = this.#values[variable.number]
     if (known === undefined) {
       known = variable.values(this)
-      this.#values.set(name, known)
+      this.#values[variable.number] = known
     }
     return known
   }
 
   /** Members that a target names. */
   select(target: Target): readonly Entry[] {
-    const { variable: name, selector, source } = target
+    const { selector, source } = target
     if (source.select !== undefined) return source.select(this, target)
-    const all = this.#valuesOf(name, source)
+    const all = this.#valuesOf(source)
     if (selector === null) return all
     if (selector.kind === 'key') return all.filter(entry => entry.lower === selector.key)
     return all.filter(entry => this.selects(selector, entry.key))
@@ -175,7 +180,7 @@ export class Transaction implements OperatorContext {
 
   /** A variable that rules set; for `TX` also the captures 0 to 9. */
   variable(collection: string, key: string): Entry | undefined {
-    if (collection !== 'TX') return this.#records.get(collection)?.get(key, Date.now())
+    if (collection !== 'TX') return this.#records?.get(collection)?.get(key, Date.now())
     if (key.length === 1 && key >= '0' && key <= '9') {
       const group = this.#captures()[Number(key)]
       if (group !== undefined) return new Entry(key, group)
@@ -185,7 +190,7 @@ export class Transaction implements OperatorContext {
 
   /** All variables of a collection that rules set. */
   collection(collection: string): readonly Entry[] {
-    if (collection !== 'TX') return this.#records.get(collection)?.entries(Date.now()) ?? []
+    if (collection !== 'TX') return this.#records?.get(collection)?.entries(Date.now()) ?? []
     const captured = this.#captures().flatMap((group, i) =>
       group === undefined || i > 9 ? [] : [new Entry(String(i), group)],
     )
@@ -194,19 +199,20 @@ export class Transaction implements OperatorContext {
 
   setVariable(collection: string, key: string, value: string): void {
     if (collection === 'TX') this.variables.set(key, value)
-    else this.#records.get(collection)?.set(key, value, Date.now())
+    else this.#records?.get(collection)?.set(key, value, Date.now())
   }
 
   removeVariable(collection: string, key: string): void {
     if (collection === 'TX') this.variables.remove(key)
-    else this.#records.get(collection)?.delete(key)
+    else this.#records?.get(collection)?.delete(key)
   }
 
   expireVariable(collection: string, key: string, seconds: number): void {
-    this.#records.get(collection)?.expire(key, Date.now() + seconds * 1000)
+    this.#records?.get(collection)?.expire(key, Date.now() + seconds * 1000)
   }
 
   openRecord(collection: string, key: string): void {
+    this.#records ??= new Map()
     this.#records.set(collection, this.program.persistent.record(collection, key))
   }
 

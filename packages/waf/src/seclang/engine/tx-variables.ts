@@ -12,10 +12,17 @@ export interface Change {
   readonly entry: Entry | null
 }
 
-export class TxVariables {
-  #entries: Map<string, Entry>
+const NONE: ReadonlySet<string> = new Set()
 
-  constructor(entries: Map<string, Entry> = new Map()) {
+export class TxVariables {
+  readonly #entries: Map<string, Entry>
+  readonly #watched: ReadonlySet<string>
+  /** Whether all watched variables are what the plan expects at this place. */
+  asPlanned = true
+
+  /** @param watched variables on whose values the plan rests. */
+  constructor(watched: ReadonlySet<string> = NONE, entries: Map<string, Entry> = new Map()) {
+    this.#watched = watched
     this.#entries = entries
   }
 
@@ -30,14 +37,16 @@ export class TxVariables {
 
   /** Sets one, cut to 64 KB. Does nothing when there would be too many. */
   set(key: string, value: string): void {
+    if (this.asPlanned && this.#watched.has(key)) this.asPlanned = false
     this.#put(key, new Entry(key, value.length > MAX_VALUE ? value.slice(0, MAX_VALUE) : value))
   }
 
   remove(key: string): void {
+    if (this.#watched.has(key)) this.asPlanned = false
     this.#entries.delete(key)
   }
 
-  /** Does what was done elsewhere. */
+  /** Does what a block of the plan does. */
   replay(changes: readonly Change[]): void {
     for (let i = 0; i < changes.length; i++) {
       const { key, entry } = changes[i]!
@@ -47,11 +56,14 @@ export class TxVariables {
   }
 
   copy(): TxVariables {
-    return new TxVariables(new Map(this.#entries))
+    return new TxVariables(this.#watched, new Map(this.#entries))
   }
 
   #put(key: string, entry: Entry): void {
-    if (this.#entries.size >= MAX_VARIABLES && !this.#entries.has(key)) return
+    if (this.#entries.size >= MAX_VARIABLES && !this.#entries.has(key)) {
+      this.asPlanned = false
+      return
+    }
     this.#entries.set(key, entry)
   }
 }

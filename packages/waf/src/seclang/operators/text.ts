@@ -4,7 +4,7 @@ import { ANY_VALUE, type Operator, type OperatorFactory } from './operator.ts'
 
 type Compare = (value: string, argument: string) => boolean
 
-/** Where the argument stands in a value that matches; of use only where the argument has no macros. */
+/** Where the argument stands in a value that matches. */
 type Find = (value: string, argument: string) => number
 
 const comparing = (compare: Compare, holdsArgument: boolean, find: Find): OperatorFactory => {

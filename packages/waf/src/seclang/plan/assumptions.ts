@@ -12,12 +12,18 @@ export class Assumptions {
     this.#entries = [...expected.values()]
   }
 
+  /** The variables that they are about. */
+  get keys(): readonly string[] {
+    return this.#keys
+  }
+
   get none(): boolean {
     return this.#keys.length === 0
   }
 
   /** Whether it is so in a transaction. */
   hold(variables: TxVariables): boolean {
+    if (variables.asPlanned) return true
     for (let i = 0; i < this.#keys.length; i++) {
       const expected = this.#entries[i]
       const found = variables.get(this.#keys[i]!)

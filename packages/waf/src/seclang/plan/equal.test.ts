@@ -7,7 +7,8 @@ import { RuleProgram } from '../engine/program.ts'
 import type { Transaction } from '../engine/transaction.ts'
 import { loadRules, type RuleSource } from '../rules/load.ts'
 import { RECOMMENDED, TEST_SETUP } from '../testing/base.ts'
-import { type FtwTest, transactionsOf } from '../testing/ftw.ts'
+import { transactionsOf } from '../testing/ftw.ts'
+import type { FtwTest } from '../testing/types.ts'
 
 const folder = '../shared'
 const there = existsSync(`${folder}/seclang/ftw.open.jsonl`) && existsSync(`${folder}/crs/rules`)

@@ -2,6 +2,7 @@
 import type { Entry } from '../engine/form.ts'
 import type { Target } from '../parse/targets.ts'
 import type { Slot } from './model.ts'
+import type { Scope } from './scope.ts'
 
 const MAX_KNOWN = 500
 const MAX_KEY = 100
@@ -33,9 +34,13 @@ export class List {
   #all: Mask | null = null
   #known = new Map<string, Mask>()
 
+  /** Slots of all phases that look at the variable's values. */
+  readonly scope: Scope
+
   /** Bits are those of words `from` to `to`. */
-  constructor(source: Target, from: number, to: number) {
+  constructor(source: Target, scope: Scope, from: number, to: number) {
     this.source = source
+    this.scope = scope
     this.#from = from
     this.#to = to
   }

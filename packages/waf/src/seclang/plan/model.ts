@@ -5,7 +5,7 @@
  * are looked at whose condition may match one of the request's values; all values are screened before the phase starts. What
  * a plan leaves out would have had no effect, so a phase gives the same with and without it.
  */
-import type { Pipeline } from '../engine/form.ts'
+import type { Pipeline } from '../engine/pipeline.ts'
 import type { Change } from '../engine/tx-variables.ts'
 import type { Operator } from '../operators/operator.ts'
 import type { Condition, Rule } from '../rules/model.ts'
@@ -27,6 +27,8 @@ export interface Block {
 export interface Gate {
   readonly kind: 'gate'
   readonly step: number
+  /** The plan goes on as if the rule had set what it sets always. */
+  readonly certain: boolean
   /** Under these the rule can only match when all slots are met. */
   readonly assumptions: Assumptions
   /** Numbers of slots, beside the one that led here. */

@@ -4,6 +4,7 @@ import type { Target } from '../parse/targets.ts'
 import { looksBack } from './constant.ts'
 import { List } from './list.ts'
 import type { Head, PhasePlan, Slot } from './model.ts'
+import { Scope } from './scope.ts'
 import { Screen } from './screen.ts'
 import { pipelinesOf } from './slot.ts'
 import { type Decision, type Walked, type WalkedPhase, walk } from './walk.ts'
@@ -11,6 +12,8 @@ import { type Decision, type Walked, type WalkedPhase, walk } from './walk.ts'
 export interface Plan {
   readonly phases: readonly PhasePlan[]
   readonly screen: Screen
+  /** Variables of `TX` on whose values it rests. */
+  readonly watched: ReadonlySet<string>
 }
 
 /** Makes the plan of a program; `null` when rules look at what other rules have matched, so that none may be left out. */
@@ -18,11 +21,16 @@ export function planOf(program: RuleProgram): Plan | null {
   if (program.set.rules.some(looksBack)) return null
   const slots: (Slot | undefined)[] = []
   const phases = walk(program).map(walked => numbered(walked, slots))
-  return { phases, screen: new Screen(slots) }
+  const scopes = scopesOf(slots)
+  return {
+    phases: phases.map(phase => ({ ...phase, lists: listsOf(slots, phase, scopes) })),
+    screen: new Screen(slots),
+    watched: new Set(phases.flatMap(({ heads }) => heads.flatMap(({ assumptions }) => assumptions.keys))),
+  }
 }
 
 /** Gives a phase words of its own in the bit sets. */
-function numbered({ heads, planned }: WalkedPhase, slots: (Slot | undefined)[]): PhasePlan {
+function numbered({ heads, planned }: WalkedPhase, slots: (Slot | undefined)[]): Omit<PhasePlan, 'lists'> {
   const first = Math.ceil(slots.length / 32) * 32
   const base: number[] = []
   // Heads come first, in the order of steps.
@@ -32,7 +40,7 @@ function numbered({ heads, planned }: WalkedPhase, slots: (Slot | undefined)[]):
       base.push(first + index)
       return head
     }
-    const { step, assumptions, decisions } = head
+    const { step, certain, assumptions, decisions } = head
     const leads = isLed(head)
     if (!leads) base.push(first + index)
     const numbers: number[] = []
@@ -42,13 +50,12 @@ function numbered({ heads, planned }: WalkedPhase, slots: (Slot | undefined)[]):
       if (decision.kind === 'absence') base.push(number)
       if (number !== first + index) numbers.push(number)
     }
-    return { kind: 'gate', step, assumptions, slots: numbers }
+    return { kind: 'gate', step, certain, assumptions, slots: numbers }
   })
   const from = first >> 5
   const to = (slots.length + 31) >> 5
   const words = new Uint32Array(to - from)
   for (const bit of base) words[(bit >> 5) - from]! |= 1 << (bit & 31)
-  const own = slots.slice(first).filter(slot => slot !== undefined)
   return {
     from,
     to,
@@ -56,7 +63,6 @@ function numbered({ heads, planned }: WalkedPhase, slots: (Slot | undefined)[]):
     heads: finished,
     headFrom: firstHeads(finished, planned.length),
     planned,
-    lists: listsOf(own, from, to),
   }
 }
 
@@ -81,25 +87,45 @@ function firstHeads(heads: readonly Head[], steps: number): Int32Array {
   return found
 }
 
-function listsOf(slots: readonly Slot[], from: number, to: number): List[] {
-  const lists = new Map<string, List>()
+/** For each variable the slots of all phases that look at its values. */
+function scopesOf(slots: readonly (Slot | undefined)[]): Map<string, Scope> {
+  const found = new Map<string, Set<Slot>>()
   for (const slot of slots) {
-    for (const target of slot.condition.targets) {
-      const { variable, selector, source } = target
-      const key = source.select === undefined ? variable : `${variable} ${sourceKey(selector)}`
+    for (const target of slot?.condition.targets ?? []) {
+      const own = found.get(sourceKey(target)) ?? new Set()
+      if (slot!.kind === 'value') own.add(slot!)
+      found.set(sourceKey(target), own)
+    }
+  }
+  const words = (slots.length + 31) >> 5
+  return new Map([...found].map(([key, own]) => [key, new Scope([...own], words)]))
+}
+
+function listsOf(
+  slots: readonly (Slot | undefined)[],
+  { from, to }: Pick<PhasePlan, 'from' | 'to'>,
+  scopes: ReadonlyMap<string, Scope>,
+): List[] {
+  const lists = new Map<string, List>()
+  for (const slot of slots.slice(from * 32, to * 32)) {
+    for (const target of slot?.condition.targets ?? []) {
+      const key = sourceKey(target)
       let list = lists.get(key)
       if (list === undefined) {
+        const { variable, source } = target
         const all: Target =
           source.select === undefined ? { variable, selector: null, count: false, source } : target
-        list = new List(all, from, to)
+        list = new List(all, scopes.get(key)!, from, to)
         lists.set(key, list)
       }
-      list.add(slot, target)
+      list.add(slot!, target)
     }
   }
   return [...lists.values()]
 }
 
-function sourceKey(selector: Target['selector']): string {
-  return selector === null ? '' : selector.kind === 'key' ? `=${selector.key}` : `/${selector.source}`
+/** Equal for targets that are read together: those of one variable, unless it picks its members itself. */
+function sourceKey({ variable, selector, source }: Target): string {
+  if (source.select === undefined || selector === null) return variable
+  return selector.kind === 'key' ? `${variable} =${selector.key}` : `${variable} /${selector.source}`
 }

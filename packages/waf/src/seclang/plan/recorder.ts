@@ -19,7 +19,7 @@ const NO_REQUEST: RequestView = {
   remotePort: 0,
   serverAddress: '',
   serverPort: 0,
-  id: '',
+  id: null,
 }
 
 /** A state to go back to. */

@@ -3,6 +3,7 @@ import type { Form } from '../engine/form.ts'
 import type { Transaction } from '../engine/transaction.ts'
 import { Candidates } from './candidates.ts'
 import type { PhasePlan, Slot } from './model.ts'
+import { Scope } from './scope.ts'
 import { meets } from './slot.ts'
 
 /** What is known of a value and a slot. */
@@ -12,15 +13,21 @@ export const YES = 1
 
 export class Screen {
   readonly #slots: readonly (Slot | undefined)[]
+  readonly #words: number
   readonly #candidates: Candidates
+  /** Every slot: for values that are members of more than one variable. */
+  readonly #all: Scope
   /** Slots that are met; only the words of the running phase count. */
   readonly #met: Uint32Array
 
   /** @param slots by number; numbers may be missing. */
   constructor(slots: readonly (Slot | undefined)[]) {
     this.#slots = slots
-    this.#candidates = new Candidates(slots)
-    this.#met = new Uint32Array(this.#candidates.words)
+    this.#words = (slots.length + 31) >> 5
+    this.#candidates = new Candidates(slots, this.#words)
+    const values = slots.filter(slot => slot?.kind === 'value') as Slot[]
+    this.#all = new Scope(values, this.#words)
+    this.#met = new Uint32Array(this.#words)
   }
 
   /** The slots that are met, valid until the next call: the same array each time. Only words of the phase are written. */
@@ -33,7 +40,7 @@ export class Screen {
       for (let k = 0; k < entries.length; k++) {
         const entry = entries[k]!
         const { value, presence, absence } = list.maskOf(entry)
-        if (value !== null) this.#value(entry.form, value, from)
+        if (value !== null) this.#value(entry.form, list.scope, value, from)
         if (presence !== null) for (let word = from; word < to; word++) met[word]! |= presence[word - from]!
         if (absence !== null) for (let word = from; word < to; word++) met[word]! &= ~absence[word - from]!
       }
@@ -41,15 +48,14 @@ export class Screen {
     return met
   }
 
-  #value(form: Form, mask: Uint32Array, from: number): void {
-    if (form.bits === null) this.#screen(form)
+  #value(form: Form, scope: Scope, mask: Uint32Array, from: number): void {
+    if (form.scope !== scope && form.scope !== this.#all) this.#screen(form, scope)
     const met = this.#met
     const bits = form.bits!
-    const may = form.at + from
-    const does = may + this.#candidates.words
+    const does = from + this.#words
     for (let word = 0; word < mask.length; word++) {
       // What is met already need not be found again.
-      const wanted = bits[may + word]! & mask[word]! & ~met[from + word]!
+      const wanted = bits[from + word]! & mask[word]! & ~met[from + word]!
       if (wanted === 0) continue
       met[from + word]! |= wanted & bits[does + word]!
       for (let rest = wanted & ~bits[does + word]!; rest !== 0; rest &= rest - 1) {
@@ -58,24 +64,23 @@ export class Screen {
         if (meets(slot, form)) {
           bits[does + word]! |= bit
           met[from + word]! |= bit
-        } else bits[may + word]! &= ~bit
+        } else bits[from + word]! &= ~bit
       }
     }
   }
 
-  #screen(form: Form): void {
-    const { words } = this.#candidates
-    form.bits = new Uint32Array(words * 2)
-    this.#candidates.find(form, form.bits, 0)
+  #screen(form: Form, scope: Scope): void {
+    form.scope = form.scope === null ? scope : this.#all
+    form.bits = new Uint32Array(this.#words * 2)
+    this.#candidates.find(form, form.scope, form.bits)
   }
 
   /** What was found out about a value and a slot: `YES`, `NO` or `UNKNOWN`. */
-  verdict(form: Form, slot: number): number {
-    const { bits, at } = form
-    if (bits === null) return UNKNOWN
-    const word = at + (slot >> 5)
+  verdict({ bits, scope }: Form, slot: number): number {
+    if (bits === null || !scope!.has(slot)) return UNKNOWN
+    const word = slot >> 5
     const bit = 1 << (slot & 31)
     if ((bits[word]! & bit) === 0) return NO
-    return (bits[word + this.#candidates.words]! & bit) === 0 ? UNKNOWN : YES
+    return (bits[word + this.#words]! & bit) === 0 ? UNKNOWN : YES
   }
 }

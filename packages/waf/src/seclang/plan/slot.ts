@@ -1,5 +1,6 @@
 /** Which conditions can be decided value by value before a phase runs. */
-import { Form, type Pipeline } from '../engine/form.ts'
+import { Form } from '../engine/form.ts'
+import type { Pipeline } from '../engine/pipeline.ts'
 import type { Operator, OperatorContext } from '../operators/operator.ts'
 import type { Condition } from '../rules/model.ts'
 import type { Slot } from './model.ts'
@@ -35,8 +36,11 @@ function countKind(condition: Condition, operator: Operator): 'presence' | 'abse
 
 /** Whether a value matches. */
 export function meets({ condition, operator, pipelines }: Slot, form: Form): boolean {
-  for (const pipeline of pipelines) {
-    if (operator.match(form.after(pipeline), NO_CONTEXT, false) !== condition.negated) return true
+  let before: Form | null = null
+  for (let i = 0; i < pipelines.length; i++) {
+    const step = form.after(pipelines[i]!)
+    if (step !== before && operator.match(step, NO_CONTEXT, false) !== condition.negated) return true
+    before = step
   }
   return false
 }

@@ -21,6 +21,7 @@ export interface Decision {
 export interface Walked {
   readonly kind: 'rule'
   readonly step: number
+  readonly certain: boolean
   readonly assumptions: Assumptions
   readonly decisions: readonly Decision[]
 }
@@ -133,7 +134,7 @@ class Walk {
 
   /** The rule always matches, but does more than set variables: it is run as it stands, and what it sets is known. */
   #certain(rule: Rule, at: number): number {
-    this.#head(at, new Map(), [])
+    this.#head(at, new Map(), [], true)
     for (const condition of rule.conditions) meets(this.#recorder, rule, condition)
     this.#recorder.forget()
     return this.#behind(rule, at)
@@ -179,10 +180,11 @@ class Walk {
     return kind === null ? null : { condition, operator, kind }
   }
 
-  #head(step: number, expected: Expected, decisions: readonly Decision[]): number {
+  #head(step: number, expected: Expected, decisions: readonly Decision[], certain = false): number {
     this.#close()
     this.#planned[step] = 1
-    this.#heads.push({ kind: 'rule', step, assumptions: new Assumptions(expected), decisions })
+    const assumptions = new Assumptions(expected)
+    this.#heads.push({ kind: 'rule', step, certain, assumptions, decisions })
     return step + 1
   }
 

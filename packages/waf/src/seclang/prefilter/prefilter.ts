@@ -58,20 +58,20 @@ export class Prefilter {
   }
 
   /** Adds the patterns that may match a value to `found`: bit `n` for pattern `n`. */
-  scan(value: string, found: Uint32Array): void {
+  scan(value: Uint8Array, found: Uint32Array): void {
     this.#round += 1
     if (this.#round === 0xffffffff) this.#forget()
     const round = this.#round
     const byteRound = this.#byteRound
     const bytesUsed = this.#bytesUsed
     if (this.#automaton === null) {
-      for (let i = 0; i < value.length; i++) this.#byte(value.charCodeAt(i), round, found)
+      for (let i = 0; i < value.length; i++) this.#byte(value[i]!, round, found)
       return
     }
     const { columns, next, shift, firstEnd } = this.#automaton
     let state = 0
     for (let i = 0; i < value.length; i++) {
-      const byte = value.charCodeAt(i)
+      const byte = value[i]!
       if (bytesUsed[byte] === 1 && byteRound[byte] !== round) this.#byte(byte, round, found)
       state = next[(state << shift) | columns[byte]!]!
       if (state >= firstEnd && this.#stateRound[state - firstEnd] !== round) {

@@ -39,8 +39,10 @@ export class Rules implements Running {
     try {
       const set = await loadRulesInSlices(this.#sources, files)
       // Counters of addresses and sessions live on.
-      const persistent = this.#program?.persistent
-      this.#program = new RuleProgram(set, persistent ? { persistent } : {})
+      this.#program = new RuleProgram(
+        set,
+        this.#program === null ? {} : { persistent: this.#program.persistent },
+      )
       this.#seen = files.seen
     } catch (error) {
       // What this attempt did not come to is taken as it is now: only a further change is a reason to try again.

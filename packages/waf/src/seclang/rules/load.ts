@@ -1,7 +1,7 @@
 /** Reads rule files into a rule set. */
 import { dirname, isAbsolute, join, resolve } from 'node:path'
-import { Pipelines } from '../engine/form.ts'
 import { parseMacro } from '../engine/macro.ts'
+import { Pipelines } from '../engine/pipeline.ts'
 import { type ActionSpec, parseActions } from '../parse/actions.ts'
 import { Mistake, type Place, RuleError, type RuleFault } from '../parse/fault.ts'
 import { logicalLines } from '../parse/lines.ts'

@@ -1,5 +1,5 @@
 /** A rule set as the engine runs it. */
-import type { Pipeline } from '../engine/form.ts'
+import type { Pipeline } from '../engine/pipeline.ts'
 import type { Macro, Operator } from '../operators/operator.ts'
 import type { Place } from '../parse/fault.ts'
 import type { Target } from '../parse/targets.ts'

@@ -1,6 +1,7 @@
 /** One `SecRule` or `SecAction`, read from its words. */
-import type { Pipeline, Pipelines } from '../engine/form.ts'
+
 import { parseMacro } from '../engine/macro.ts'
+import type { Pipeline, Pipelines } from '../engine/pipeline.ts'
 import { operatorFactory } from '../operators/index.ts'
 import type { Operator, OperatorSource } from '../operators/operator.ts'
 import type { ActionSpec } from '../parse/actions.ts'

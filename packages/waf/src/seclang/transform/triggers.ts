@@ -18,28 +18,32 @@ const QUOTE = 1 << 9
 const CARET = 1 << 10
 const COMMA = 1 << 11
 const HIGH = 1 << 12
-const SLASH = 1 << 13
-const DOT = 1 << 14
-/** `*`, `-`, `#` and `<`: every comment has one. */
+/** A blank in front of a blank, `/` or `(`. */
+const RUN = 1 << 13
+/** `/` in front of `/` or `.`, or `.` at the beginning: a path has nothing to normalise without. */
+const SEGMENT = 1 << 14
+/** A mark of a comment: `/*`, its end, `--`, `#`, `<!`. */
 const COMMENT = 1 << 15
 /** Set for every value: for transformations that change nearly all. */
 export const ALWAYS: number = 1 << 16
+/** A byte that means something with the next one. Not a class of its own. */
+const PAIR = 1 << 17
 
 const WHITE = BLANK | SPACE
 
 /** By name in lower case. What is not listed may change any value. */
 const TRIGGERS: ReadonlyMap<string, number> = new Map([
-  ['cmdline', UPPER | BACKSLASH | WHITE | QUOTE | CARET | COMMA],
-  ['compresswhitespace', WHITE],
+  ['cmdline', UPPER | BACKSLASH | SPACE | RUN | QUOTE | CARET | COMMA],
+  ['compresswhitespace', SPACE | RUN],
   ['cssdecode', BACKSLASH],
   ['escapeseqdecode', BACKSLASH],
   ['htmlentitydecode', AMPERSAND],
   ['jsdecode', BACKSLASH],
   ['lowercase', UPPER],
-  ['normalisepath', SLASH | DOT],
-  ['normalisepathwin', SLASH | DOT | BACKSLASH],
-  ['normalizepath', SLASH | DOT],
-  ['normalizepathwin', SLASH | DOT | BACKSLASH],
+  ['normalisepath', SEGMENT],
+  ['normalisepathwin', SEGMENT | BACKSLASH],
+  ['normalizepath', SEGMENT],
+  ['normalizepathwin', SEGMENT | BACKSLASH],
   ['parityzero7bit', HIGH],
   ['removecomments', COMMENT],
   ['removecommentschar', COMMENT],
@@ -67,9 +71,8 @@ const CLASSES: readonly (readonly [number, string])[] = [
   [QUOTE, '"\''],
   [CARET, '^'],
   [COMMA, ',;'],
-  [SLASH, '/'],
-  [DOT, '.'],
-  [COMMENT, '*-#<'],
+  [COMMENT, '#'],
+  [PAIR, ' /*-<'],
 ]
 
 const OF_BYTE: Int32Array = Int32Array.from({ length: 256 }, (_, byte) => {
@@ -86,8 +89,28 @@ export function triggersOf(name: string): number {
 }
 
 /** Classes of the bytes that a value holds. */
-export function classesIn(value: string): number {
-  let bits = ALWAYS
-  for (let i = 0; i < value.length; i++) bits |= OF_BYTE[value.charCodeAt(i)]!
-  return bits
+export function classesIn(value: Uint8Array): number {
+  let bits = value[0] === 0x2e ? ALWAYS | SEGMENT : ALWAYS
+  for (let i = 0; i < value.length; i++) {
+    const byte = value[i]!
+    const classes = OF_BYTE[byte]!
+    bits |= classes
+    if ((classes & PAIR) !== 0 && i + 1 < value.length) bits |= ofPair(byte, value[i + 1]!)
+  }
+  return bits & ~PAIR
+}
+
+function ofPair(byte: number, next: number): number {
+  switch (byte) {
+    case 0x20:
+      return next === 0x20 || next === 0x2f || next === 0x28 ? RUN : 0
+    case 0x2f:
+      return next === 0x2a ? COMMENT : next === 0x2f || next === 0x2e ? SEGMENT : 0
+    case 0x2a:
+      return next === 0x2f ? COMMENT : 0
+    case 0x2d:
+      return next === 0x2d ? COMMENT : 0
+    default:
+      return next === 0x21 ? COMMENT : 0
+  }
 }
