@@ -16,7 +16,7 @@ export function compareAnswers(readAnswer, count, seed) {
     seen[own.what]++
     const split = readAnswer(piecesFor(bytes, seed + i), method, closed)
     const problem = same(own, split)
-      ? against(own, bytes, method, closed)
+      ? against(readAnswer, own, bytes, method, closed)
       : 'it is read differently in pieces'
     if (own.what === 'bad' && readWithNode([bytes], method, closed).what === 'bad') seen.refusedByBoth++
     if (problem !== null)
@@ -27,8 +27,10 @@ export function compareAnswers(readAnswer, count, seed) {
   return { seen, differences }
 }
 
+const END = Buffer.from('\r\n\r\n')
+
 /** What Node says otherwise; `null` where they agree, or the wire client refuses. */
-function against(own, bytes, method, closed) {
+function against(readAnswer, own, bytes, method, closed) {
   // A head that is not over has not been judged.
   if (own.what === 'bad' || (own.what === 'more' && own.status === 0)) return null
   const end = bytes.length - own.rest
@@ -37,6 +39,9 @@ function against(own, bytes, method, closed) {
     own.what === 'whole' && end > 0
       ? readWithNode([bytes.subarray(0, end - 1), bytes.subarray(end - 1, end)], method, closed)
       : readWithNode([bytes], method, closed)
+  // A trailer section is judged when it is over, too.
+  if (own.what === 'more' && node.what === 'bad' && readAnswer([bytes, END], method, closed).what === 'bad')
+    return null
   if (node.what !== own.what) return `it is '${own.what}', Node says '${node.what}'`
   if (
     own.what === 'whole' &&

@@ -13,9 +13,10 @@ type Writes = {
 /**
  * A server that answers early may close with the upload unread (RFC 9112, 9.6). Node destroys a socket whose write fails,
  * and with it the answer that has arrived but was not read yet. Here such a write stays open instead: reading goes on until
- * the server's end is seen, or for a second.
+ * the server's end is seen, or for a second. Once done to a socket, it is not done again.
  */
 export function readOnAfterBrokenWrite(socket: Socket): void {
+  if (Object.hasOwn(socket, '_write')) return
   const writes = socket as unknown as Writes
   const { _write, _writev } = writes
   const kept = (done: WriteCallback): WriteCallback => {

@@ -1,5 +1,5 @@
 /** Sockets to targets. */
-import { connect as connectTcp, type Socket } from 'node:net'
+import { connect as connectTcp, type OnReadOpts, type Socket } from 'node:net'
 import { connect as connectTls, type SecureContext } from 'node:tls'
 import { isLocalhost, lookupLocalhost } from './dns/localhost.ts'
 import type { Http1Options } from './http1-options.ts'
@@ -12,6 +12,8 @@ export interface SocketExtras {
   readonly secureContext?: SecureContext
   /** Of an earlier connection to the same target. */
   readonly session?: Buffer
+  /** Reads into buffers of the caller's, instead of 'data' events; not for TLS. */
+  readonly onread?: OnReadOpts
 }
 
 /** TCP, TLS or a Unix socket to a target, with the name that it is known by and its certificate verified. */

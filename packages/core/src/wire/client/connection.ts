@@ -8,7 +8,9 @@
  */
 import type { Socket } from 'node:net'
 import { ProxyError } from '../../errors.ts'
+import { readOnAfterBrokenWrite } from '../../upstream/broken-write.ts'
 import { staleSocket, upstreamFailure } from '../../upstream/failures.ts'
+import type { BufferReader, BytesTaker } from './buffer-reader.ts'
 import type { WireCall } from './call.ts'
 import { DATA, END, HEAD, INTERIM, MORE, ResponseParser } from './response-parser.ts'
 import type { Ticks } from './ticks.ts'
@@ -40,11 +42,14 @@ export interface ConnectionOwner {
   onLeft(): void
 }
 
+/** Nothing more is to be made of what was read. */
+const STOP = 0
+
 /** What is waited for. */
 type Wait = 'nothing' | 'connect' | 'continue' | 'head' | 'body' | 'upload' | 'use'
 
 /** A connection, from the moment it is opened. */
-export class WireConnection implements UploadOwner {
+export class WireConnection implements UploadOwner, BytesTaker {
   readonly socket: Socket
   /** Connected, and fit for use. */
   ready = false
@@ -68,13 +73,19 @@ export class WireConnection implements UploadOwner {
   #rest: Buffer | null = null
   #refed = true
 
-  /** `ready`: the event after which the socket may be used. */
-  constructor(owner: ConnectionOwner, socket: Socket, ready: 'connect' | 'secureConnect') {
+  /** `ready`: the event after which the socket may be used. `reader`: what reads it; `null` for 'data' events. */
+  constructor(
+    owner: ConnectionOwner,
+    socket: Socket,
+    ready: 'connect' | 'secureConnect',
+    reader: BufferReader | null,
+  ) {
     this.#owner = owner
     this.socket = socket
     this.#await('connect', owner.times.connect)
     socket.once(ready, () => this.#connected())
-    socket.on('data', (bytes: Buffer) => this.#read(bytes, 0))
+    if (reader !== null) reader.taker = this
+    else socket.on('data', (bytes: Buffer) => this.onRead(bytes, bytes.length, true))
     socket.on('drain', () => this.#upload?.drained())
     socket.on('end', () => this.#ended())
     socket.on('error', error => this.#lost(error))
@@ -128,6 +139,7 @@ export class WireConnection implements UploadOwner {
     }
     this.#await('nothing', 0)
     this.#upload = new Upload(body, socket, this)
+    readOnAfterBrokenWrite(socket)
     if (head.expects) {
       socket.write(head.text, 'latin1')
       this.#await('continue', this.#owner.times.continue)
@@ -162,40 +174,70 @@ export class WireConnection implements UploadOwner {
   }
 
   // 3
-  #read(bytes: Buffer, from: number): void {
+  get expected(): number {
+    return this.#call === null ? 0 : this.#parser.expected
+  }
+
+  onRead(bytes: Buffer, to: number, own: boolean): void {
     const call = this.#call
     // Bytes that nobody asked for: what follows them could not be told from an answer.
     if (call === null || !this.ready) return this.close()
     this.#heard = true
     const parser = this.#parser
     const { receiver } = call
-    const to = bytes.length
-    let at = from
+    let what = parser.next(bytes, 0, to)
     for (;;) {
-      const what = parser.next(bytes, at, to)
-      at = parser.at
       if (what === DATA) {
-        const { dataFrom, dataTo } = parser
-        const whole = dataFrom === 0 && dataTo === to
-        const more = receiver.onData(whole ? bytes : bytes.subarray(dataFrom, dataTo))
-        if (this.#call !== call) return
-        // An end needs no room.
-        if (!more && !parser.bodyIsWhole) return this.#pause(at < to ? bytes.subarray(at) : null)
-      } else if (what === HEAD) {
+        what = this.#data(call, bytes, to, own)
+        if (what === STOP) return
+        continue
+      }
+      if (what === HEAD) {
         this.#headed = true
         if (this.#wait === 'continue') this.#await('nothing', 0)
         receiver.onHead(parser.status, parser.headers, parser.ended)
-        if (this.#call !== call) return
-      } else if (what === END) return this.#finish(call, at === to)
-      else if (what === INTERIM) {
+      } else if (what === INTERIM) {
         if (parser.status === 100) this.#continue()
         receiver.onInterim(parser.status, parser.headers)
-        if (this.#call !== call) return
-      } else if (what === MORE) {
+      } else if (what === END) return this.#finish(call, parser.at === to)
+      else if (what === MORE) {
         if (this.#headed) this.#await('body', this.#owner.times.idle)
         return
       } else return this.#fail(this.#failure('bad-reply'))
+      if (this.#call !== call) return
+      what = parser.next(bytes, parser.at, to)
     }
+  }
+
+  /** Hands data on. What comes next, or {@link STOP}. */
+  #data(call: WireCall, bytes: Buffer, to: number, own: boolean): number {
+    const parser = this.#parser
+    if (!own && parser.chunked) return this.#gather(call, bytes, to)
+    const data = bytes.subarray(parser.dataFrom, parser.dataTo)
+    const more = call.receiver.onData(own ? data : copyOf(data))
+    if (this.#call !== call) return STOP
+    // An end needs no room.
+    if (more || parser.bodyIsWhole) return parser.next(bytes, parser.at, to)
+    const rest = bytes.subarray(parser.at, to)
+    this.#pause(rest.length === 0 ? null : own ? rest : copyOf(rest))
+    return STOP
+  }
+
+  /** The data of all chunks of one read at once: it has to be copied anyway. */
+  #gather(call: WireCall, bytes: Buffer, to: number): number {
+    const parser = this.#parser
+    const data = Buffer.allocUnsafe(to - parser.dataFrom)
+    let length = 0
+    let what: number
+    do {
+      length += bytes.copy(data, length, parser.dataFrom, parser.dataTo)
+      what = parser.next(bytes, parser.at, to)
+    } while (what === DATA)
+    const more = call.receiver.onData(data.subarray(0, length))
+    if (this.#call !== call) return STOP
+    if (more || what !== MORE) return what
+    this.#pause(null)
+    return STOP
   }
 
   #pause(rest: Buffer | null): void {
@@ -211,7 +253,7 @@ export class WireConnection implements UploadOwner {
     const rest = this.#rest
     this.#rest = null
     const call = this.#call
-    if (rest !== null) this.#read(rest, 0)
+    if (rest !== null) this.onRead(rest, rest.length, true)
     else this.#await('body', this.#owner.times.idle)
     if (!this.#paused && this.#call === call) this.socket.resume()
   }
@@ -351,6 +393,12 @@ export class WireConnection implements UploadOwner {
     this.#refed = false
     this.socket.unref()
   }
+}
+
+function copyOf(bytes: Buffer): Buffer {
+  const copy = Buffer.allocUnsafe(bytes.length)
+  copy.set(bytes)
+  return copy
 }
 
 function uncork(socket: Socket): void {

@@ -2,6 +2,7 @@
 import { createSecureContext, type SecureContext } from 'node:tls'
 import { openSocket } from '../../upstream/dial.ts'
 import type { Http1Options } from '../../upstream/http1-options.ts'
+import { BufferReader } from './buffer-reader.ts'
 import { type ConnectionOwner, WireConnection } from './connection.ts'
 
 /** One for each pool: TLS sessions are used again among its connections, and with no others. */
@@ -18,7 +19,11 @@ export class Dialer {
 
   open(owner: ConnectionOwner): WireConnection {
     const options = this.#options
-    if (!this.#secure) return new WireConnection(owner, openSocket(options, null), 'connect')
+    if (!this.#secure) {
+      const reader = new BufferReader()
+      const socket = openSocket(options, null, { onread: reader })
+      return new WireConnection(owner, socket, 'connect', reader)
+    }
     // Certificates and keys are read once, not for each connection.
     this.#context ??= createSecureContext(options.tls as object)
     const socket = openSocket(options, ['http/1.1'], {
@@ -31,6 +36,6 @@ export class Dialer {
     socket.on('error', () => {
       this.#session = null
     })
-    return new WireConnection(owner, socket, 'secureConnect')
+    return new WireConnection(owner, socket, 'secureConnect', null)
   }
 }

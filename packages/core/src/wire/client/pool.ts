@@ -41,7 +41,7 @@ class WirePool implements Connector, ConnectionOwner, CallOwner {
 
   constructor(options: Http1Options) {
     const { connections, queue, connectTimeout, headTimeout, idleTimeout, keepAlive, warm } = options
-    const shortest = Math.min(connectTimeout, headTimeout, idleTimeout, keepAlive, CONTINUE_WAIT)
+    const shortest = Math.min(connectTimeout, headTimeout, idleTimeout, keepAlive)
     this.ticks = new Ticks(shortest, () => this.#onTick())
     this.times = {
       connect: this.ticks.of(connectTimeout),

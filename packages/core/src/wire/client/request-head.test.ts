@@ -62,6 +62,18 @@ describe('refuses what would be read as something else', () => {
     },
   )
 
+  it('values that are no strings, and lengths that are none', () => {
+    expect(() => head({ headers: ['A', { toString: () => 'b' } as unknown as string] })).toThrow(
+      /bad forward/,
+    )
+    expect(() => head({ headers: [{ toString: () => 'b' } as unknown as string, 'a'] })).toThrow(
+      /bad forward/,
+    )
+    for (const length of [-1, 1.5, Number.NaN, 2 ** 53]) {
+      expect(() => head({ body: { ...body, length } })).toThrow(/bad forward/)
+    }
+  })
+
   it('two hosts, and CONNECT', () => {
     expect(() => head({ headers: ['Host', 'a', 'host', 'b'] })).toThrow(/bad forward/)
     expect(() => head({ method: 'CONNECT' })).toThrow(/bad forward/)

@@ -41,7 +41,8 @@ export interface RequestHead {
  */
 export function requestHead(request: OutgoingRequest): RequestHead {
   const { method, target, headers, body, upgrade } = request
-  if (!isFieldName(method) || method === 'CONNECT' || !TARGET.test(target)) throw unsendable()
+  if ((method !== 'GET' && !isFieldName(method)) || method === 'CONNECT' || !TARGET.test(target))
+    throw unsendable()
   let host = ''
   let fields = ''
   let length = body === null && (method === 'POST' || method === 'PUT' || method === 'PATCH')
@@ -49,7 +50,8 @@ export function requestHead(request: OutgoingRequest): RequestHead {
   for (let i = 0; i < headers.length; i += 2) {
     const value = headers[i + 1]!
     const name = nameLine(headers[i]!)
-    if (!isFieldValue(value)) throw unsendable()
+    // What is no string could be another one each time it is read.
+    if (typeof value !== 'string' || !isFieldValue(value)) throw unsendable()
     switch (name.kind) {
       case HOST:
         if (host !== '') throw unsendable()
@@ -75,6 +77,8 @@ export function requestHead(request: OutgoingRequest): RequestHead {
     fields += '\r\n'
   }
   const chunked = body !== null && body.length === null
+  if (body !== null && !chunked && !(Number.isSafeInteger(body.length) && body.length! >= 0))
+    throw unsendable()
   const framing = chunked
     ? 'Transfer-Encoding: chunked\r\n'
     : body !== null
@@ -102,7 +106,7 @@ const DESCRIBING =
 function nameLine(name: string): NameLine {
   const found = known.get(name)
   if (found !== undefined) return found
-  if (!isFieldName(name)) throw unsendable()
+  if (typeof name !== 'string' || !isFieldName(name)) throw unsendable()
   const made: NameLine = { text: `${name}: `, kind: kindOf(name) }
   if (known.size < REMEMBERED) known.set(name, made)
   return made

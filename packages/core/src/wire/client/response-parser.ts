@@ -68,6 +68,16 @@ export class ResponseParser {
     this.trailers = NO_FIELDS
   }
 
+  /** Bytes that are still to come of the body; -1 where nobody knows. */
+  get expected(): number {
+    return this.#state === IN_CHUNKS || this.#state === UNTIL_CLOSE ? -1 : this.#left
+  }
+
+  /** The body comes in chunks. */
+  get chunked(): boolean {
+    return this.#state === IN_CHUNKS
+  }
+
   /** All of the body has come; only `END` has not been told. */
   get bodyIsWhole(): boolean {
     return this.#state === IN_LENGTH && this.#left === 0

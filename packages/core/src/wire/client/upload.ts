@@ -4,7 +4,6 @@ import type { Own } from '../../body/guard.ts'
 import { ProxyError } from '../../errors.ts'
 import type { HeaderList } from '../../headers/list.ts'
 import type { Flow, Sink, Source } from '../../pipeline/contract.ts'
-import { readOnAfterBrokenWrite } from '../../upstream/broken-write.ts'
 import { lastChunk, writeChunk } from '../message/chunk-writer.ts'
 import { requestTrailers } from './request-head.ts'
 
@@ -42,7 +41,6 @@ export class Upload implements Sink, Own {
 
   start(): void {
     this.begun = true
-    readOnAfterBrokenWrite(this.#socket)
     this.#flow = this.#source.start(this)
     if (this.#over && !this.sent) this.#flow.cancel(unwanted())
   }
