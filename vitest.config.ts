@@ -3,10 +3,21 @@ import { defineConfig } from 'vitest/config'
 
 const source = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 
+/** Journeys of HTTP/1.1 clients: they run on node:http, and once more on the wire (see docs/wire.md). */
+const http1 = [
+  'aftermath,authority,connection-field,drain,failures,forwarded,fuzz,headers,interim,limits,past-the-gate,pipelining',
+  'refusals,slow-readers,smuggling,soak,statuses,streams,targets,tls,trailers,tunnels,unasked-continue,uploads',
+  'websocket,websocket-programs,wrong-shapes',
+]
+
 export default defineConfig({
   resolve: {
     // Tests run on the sources: no stale build can hide a fault.
     alias: [
+      {
+        find: '@postern/core/opentelemetry',
+        replacement: source('packages/core/src/observe/opentelemetry/index.ts'),
+      },
       { find: '@postern/core/testing', replacement: source('packages/core/src/testing/index.ts') },
       { find: /^@postern\/waf\/testing\/(\w+)$/, replacement: source('packages/waf/src/testing/$1.ts') },
       { find: '@postern/waf/testing', replacement: source('packages/waf/src/testing/index.ts') },
@@ -15,17 +26,33 @@ export default defineConfig({
     ],
   },
   test: {
-    include: [
-      'packages/*/src/**/*.test.ts',
-      'packages/*/test/**/*.test.ts',
-      'examples/**/*.test.ts',
-      'bench/**/*.test.ts',
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'node',
+          include: [
+            'packages/*/src/**/*.test.ts',
+            'packages/*/test/**/*.test.ts',
+            'examples/**/*.test.ts',
+            'bench/**/*.test.ts',
+          ],
+          typecheck: {
+            enabled: true,
+            include: ['packages/*/src/**/*.test-d.ts'],
+            tsconfig: 'packages/core/tsconfig.types.json',
+          },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'wire',
+          include: [`packages/core/test/{${http1.join(',')}}.test.ts`],
+          env: { POSTERN_TRANSPORT: 'wire' },
+        },
+      },
     ],
-    typecheck: {
-      enabled: true,
-      include: ['packages/*/src/**/*.test-d.ts'],
-      tsconfig: 'packages/core/tsconfig.types.json',
-    },
     testTimeout: 20_000,
     hookTimeout: 30_000,
     maxWorkers: 2,

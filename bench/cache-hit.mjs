@@ -39,6 +39,7 @@ try {
   await open('bare', counts[0], [['node:http', counts[0]]])
   await open('handler', counts[0], [['handler, no cache', counts[0]]])
   for (const count of counts) {
+    if (count > HOT) await open('map', count, [[`node:http with a Map of ${count}`, count]])
     const draws = [[`${count} entries, ${Math.min(count, HOT)} asked for`, Math.min(count, HOT)]]
     if (count > HOT) draws.push([`${count} entries, all asked for`, count])
     await open('cache', count, draws)

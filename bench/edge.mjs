@@ -8,7 +8,8 @@ import { existsSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { createSecureServer } from 'node:http2'
 import { cache } from '@postern/cache'
-import { attach, baseline, pipeline, proxy, upstream } from '@postern/core'
+import { attach, baseline, compress, pipeline, proxy, upstream } from '@postern/core'
+import { openTelemetry } from '@postern/core/opentelemetry'
 import { certificates, developmentCertificate } from '@postern/tls'
 import { seclang, signatures, waf } from '@postern/waf'
 import { httpOrigin, names, orUsage, parseFlags, whole } from './lib/flags.mjs'
@@ -24,8 +25,14 @@ const FEATURES = {
   crs: async edge => edge.use(waf(await coreRuleSet(), { maxBody: 13_107_200 })),
   // Cookies are stored as RFC 9111 has it: what the public test suite asks for. The default is stricter.
   cache: edge => edge.wrap(cache({ setCookie: 'store' })),
+  // Replies compressed for clients that take it; in front of a cache, whatever the order of the names.
+  compress: edge => edge.use(compress()),
+  // Spans and metrics of OpenTelemetry; without an SDK, as here, what is left of them.
+  opentelemetry: edge => edge.use(openTelemetry()),
   // HTTPS with HTTP/2 and HTTP/1.1, a certificate for localhost made on the spot: see the server below.
   tls: edge => edge,
+  // HTTP/1.1 of clients on raw sockets: see the server below.
+  wire: edge => edge,
 }
 
 const usage = `usage: node bench/edge.mjs --port P --origin URL [--with NAME,NAME…]
@@ -46,7 +53,7 @@ for (const name of features) pipe = await FEATURES[name](pipe)
 const app = pipe.handle(proxy(group))
 const tls = features.includes('tls') ? await certificates({ pem: developmentCertificate() }) : null
 const server = tls ? createSecureServer({ ...tls.serverOptions(), allowHTTP1: true }) : createServer()
-const edge = attach(server, app)
+const edge = attach(server, app, { wire: features.includes('wire') })
 tls?.protect(server)
 server.on('error', error => {
   process.stderr.write(`${error.message}\n`)

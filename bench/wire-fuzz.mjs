@@ -1,12 +1,13 @@
 /**
  * Mutated messages against the parsers of the wire, and the same against Node's own: it agrees, or it refuses.
- * `npm run build && node bench/wire-fuzz.mjs --side client [--count 1000000] [--seed 0]`. Ends with code 1 at a difference.
+ * `npm run build && node bench/wire-fuzz.mjs --side server|client [--count 1000000] [--seed 0]`. Ends with code 1 at a difference.
  */
 import { readAnswer } from '../packages/core/dist/wire/client/read-answer.js'
 import { names, orUsage, parseFlags, whole } from './lib/flags.mjs'
 import { compareAnswers, compareWithUndici } from './lib/wire-fuzz-client.mjs'
+import { fuzzServer } from './lib/wire-fuzz-server.mjs'
 
-const SIDES = { client }
+const SIDES = { client, server }
 /** Messages between two lines of output, and how many of them undici reads, too. */
 const STEP = 50_000
 const BY_UNDICI = 500
@@ -46,4 +47,9 @@ async function client(count, seed) {
     seen: { ...byNode.seen, byUndici: byUndici.compared },
     differences: [...byNode.differences, ...byUndici.differences],
   }
+}
+
+async function server(count, seed) {
+  const { differences, ...seen } = await fuzzServer(count, seed)
+  return { seen, differences: differences.map(one => JSON.stringify(one)) }
 }

@@ -55,6 +55,33 @@ const cases: Case[] = [
     ],
   },
   {
+    name: 'encodings.mjs',
+    lines: [
+      /\r\nContent-Encoding: [\s\S]*<h1>\/page<\/h1>[\s\S]*<!-- staging -->\n$/i,
+      /\r\nContent-Encoding: br\r\n[\s\S]*<h1>\/coded<\/h1>[\s\S]*<!-- staging -->\n$/i,
+      /\r\nETag: W\/"one"\r\n[\s\S]*<!-- staging -->\n$/i,
+      /\r\nContent-Encoding: gzip\r\n/i,
+      /^(?![\s\S]*Content-Encoding)[\s\S]*<h1>\/login/i,
+    ],
+    asks: [
+      ['/page', {}, 200, /<!-- staging -->\n$/],
+      ['/login', {}, 200, /<!-- staging -->\n$/],
+    ],
+  },
+  {
+    name: 'opentelemetry.mjs',
+    lines: [
+      /^the origin's parent: 00-[0-9a-f]{32}-[0-9a-f]{16}-01\n$/,
+      /^the origin's parent: 00-/,
+      /CLIENT GET {[^}]*"error.type":"connect-refused"[\s\S]*"http.request.resend_count":1[\s\S]*SERVER GET \/users\/:id {[^}]*"url.query":"token=\[redacted\]"/,
+    ],
+    asks: [
+      ['/nothing', {}, 200, /parent: 00-/],
+      ['/nothing', {}, 200, /parent: 00-/],
+      ['/spans', {}, 200, /SERVER GET {/],
+    ],
+  },
+  {
     name: 'cache.mjs',
     lines: [
       /\r\nCache-Status: edge; fwd=uri-miss; stored\r\n[\s\S]*answer \d+\n$/,

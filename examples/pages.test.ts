@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const PAGES = ['upstreams', 'health', 'retries', 'observability', 'rewriting']
+const PAGES = ['upstreams', 'health', 'retries', 'observability', 'rewriting', 'encodings', 'hot-swap']
 
 test('the code in the pages compiles', async () => {
   // Beside the examples, where the packages are found as a user's code finds them.

@@ -1,7 +1,7 @@
 /**
- * A server for `cache-hit.mjs`: `node bench/lib/cache-server.mjs --port P --kind bare|handler|cache --entries N` prints
- * `listening` when it accepts. `cache` answers `/0` to `/N-1` from the store; `bare` says the
- * same by node:http alone, `handler` by a pipeline without a cache.
+ * A server for `cache-hit.mjs`: `node bench/lib/cache-server.mjs --port P --kind bare|map|handler|cache --entries N` prints
+ * `listening` when it accepts. `cache` answers `/0` to `/N-1` from the store; `bare` says the same by node:http alone, `map`
+ * by node:http with N answers of their own in a Map, `handler` by a pipeline without a cache.
  */
 import { createServer } from 'node:http'
 import { cache } from '@postern/cache'
@@ -10,7 +10,7 @@ import { testHead } from '@postern/core/testing'
 import { orUsage, parseFlags, whole } from './flags.mjs'
 
 const { port, kind, entries } = orUsage(
-  'usage: cache-server.mjs --port P --kind bare|handler|cache --entries N',
+  'usage: cache-server.mjs --port P --kind bare|map|handler|cache --entries N',
   () => {
     const flags = parseFlags(process.argv.slice(2), { port: undefined, kind: 'bare', entries: '1000' })
     return {
@@ -37,6 +37,20 @@ if (kind === 'bare') {
     res.writeHead(200, raw)
     res.end(body)
   })
+} else if (kind === 'map') {
+  // The least that a store of so many answers can be: fields and bytes ready to be sent, found by the target.
+  const answers = new Map()
+  for (let i = 0; i < entries; i++) {
+    const own = [...raw]
+    own[7] = `"${(0x123456789abc + i).toString(16).padStart(16, '0')}"`
+    answers.set(`/${i}`, { raw: own, body: Buffer.from(body) })
+  }
+  collect()
+  server.on('request', (req, res) => {
+    const answer = answers.get(req.url)
+    res.writeHead(200, answer.raw)
+    res.end(answer.body)
+  })
 } else if (kind === 'handler') {
   attach(
     server,
@@ -57,9 +71,13 @@ if (kind === 'bare') {
     answer.body.start({ write: () => true, end() {}, fail() {} })
     exchange.done(200, 0, null)
   }
-  // What the filling has left behind is no cost of a hit.
-  for (let i = 0; i < 3; i++) globalThis.gc?.()
+  collect()
   attach(server, app)
 }
 server.listen(port, '127.0.0.1', () => process.stdout.write('listening\n'))
 process.once('SIGTERM', () => process.exit(0))
+
+/** What the filling has left behind is no cost of a hit. */
+function collect() {
+  for (let i = 0; i < 3; i++) globalThis.gc?.()
+}

@@ -1,4 +1,5 @@
 /** Options of a cache: what they mean, their defaults, and the check of them. */
+import { getHeapStatistics } from 'node:v8'
 import { ConfigError, type ConfigFault, type Context, isFieldName } from '@postern/core'
 import type { EngineRules } from './exchange/engine.ts'
 import type { CacheDecision } from './policy/cache-status.ts'
@@ -128,6 +129,7 @@ export function readOptions(options: CacheOptions): EngineRules {
       1,
       maxBytes,
     ),
+    mostText: mostText(maxBytes),
     maxVariants: check.whole('maxVariants', options.maxVariants ?? 64, 1, 10_000),
     judge: {
       authorization: check.one('authorization', options.authorization ?? 'when-shared', [
@@ -184,6 +186,11 @@ export function readOptions(options: CacheOptions): EngineRules {
   checkFingerprinted(options.fingerprinted, check)
   check.done()
   return rules
+}
+
+/** Text lies in V8's heap, which has a limit of its own; where entries alone may fill it, bodies of some size stay out. */
+function mostText(maxBytes: number): number {
+  return maxBytes <= getHeapStatistics().heap_size_limit / 4 ? 4096 : 1024
 }
 
 function checkStore(store: CacheStore | undefined, check: Check): void {

@@ -1,5 +1,7 @@
 /** @postern/core: the pipeline, router, gates, proxy and transports. */
 
+export { type HeldBody, holdReplyBody } from './body/hold-reply.ts'
+export { KeptBody } from './body/kept.ts'
 export {
   ConfigError,
   type ConfigFault,
@@ -25,18 +27,23 @@ export { type RateLimitOptions, type RateLimitState, rateLimit } from './gates/r
 export { type Bucket, memoryRateStore, type RateDecision, type RateLimitStore } from './gates/rate-store.ts'
 export { type RequestIdOptions, type RequestIdState, requestId } from './gates/request-id.ts'
 export { type SecurityHeadersOptions, securityHeaders } from './gates/security-headers.ts'
+export { slowUploads } from './gates/slow-uploads.ts'
 export { type TraceContextOptions, type TraceState, traceContext } from './gates/trace-context.ts'
 export { type UriLengthOptions, uriLength } from './gates/uri-length.ts'
 export { PEER_TLS } from './headers/head.ts'
 export { HeaderList, isFieldName, isFieldValue } from './headers/list.ts'
+export { PreparedLines } from './headers/prepared.ts'
 export { readTarget, type Target as RequestTarget, type TargetFault } from './headers/target.ts'
 export { addressKey, canonicalAddress } from './net/address.ts'
 export { cidrMatcher } from './net/cidr.ts'
 export { type AccessLogOptions, accessLog } from './observe/access-log.ts'
 export { type Metrics, type MetricsOptions, type MetricsState, metrics } from './observe/metrics/metrics.ts'
+export type { MeasuredServer } from './observe/metrics/servers.ts'
 export type {
   App,
+  AttemptWatch,
   Awaitable,
+  BodyReplacement,
   BodyTransform,
   ClientLink,
   Context,
@@ -54,6 +61,7 @@ export type {
   Reply,
   ReplyHead,
   RequestHead,
+  SentAttempt,
   Sink,
   Source,
   Tunnel,
@@ -67,6 +75,8 @@ export type { ForwardedMode } from './proxy/forwarded.ts'
 export { type ProxyOptions, proxy } from './proxy/proxy.ts'
 export type { RetryOptions } from './proxy/retry-options.ts'
 export { type ReplyOptions, refuse, reply } from './reply.ts'
+export { type CompressOptions, compress, storeCompressed } from './rewrite/compress.ts'
+export { type EditReplyBodyOptions, editReplyBody } from './rewrite/edit-body.ts'
 export {
   type EditHeadersOptions,
   editReplyHeaders,
@@ -78,10 +88,19 @@ export { type RewriteLocationOptions, rewriteLocation } from './rewrite/rewrite-
 export { addPrefix, rewritePath, stripPrefix } from './rewrite/rewrite-path.ts'
 export { addQuery, removeQuery } from './rewrite/rewrite-query.ts'
 export type { PathReading } from './router/readings.ts'
+export {
+  type ConnectionCap,
+  type ConnectionCapOptions,
+  type ConnectionCounts,
+  connectionCap,
+} from './transport/clients/connection-cap.ts'
+export type { ServerStats, SlowCounts } from './transport/clients/guard.ts'
+export type { ClientLimits } from './transport/clients/options.ts'
 export { type Attached, type AttachOptions, attach } from './transport/node/attach.ts'
 export { type HandlerOptions, type NodeHandler, toHandler } from './transport/node/handler.ts'
 export type { Http2Limits } from './transport/node/hardening.ts'
 export { type NodeUpgradeHandler, toUpgradeHandler } from './transport/node/upgrade.ts'
+export type { SwapOptions, Swappable, Swapped } from './transport/service.ts'
 export type { HashKey } from './upstream/balance/consistent-hash.ts'
 export type { ResolvedAddress, Resolver } from './upstream/dns/resolver.ts'
 export type { ChangeReason, GroupEvent, GroupStats, TargetState, TargetStats } from './upstream/events.ts'
@@ -100,3 +119,4 @@ export type { StickyOptions } from './upstream/sticky.ts'
 export type { Target } from './upstream/target.ts'
 export type { TargetOptions } from './upstream/target-url.ts'
 export { type Upstream, upstream } from './upstream/upstream.ts'
+export { INNER_LISTENERS } from './wire/server/take-over.ts'

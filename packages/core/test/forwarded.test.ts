@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { attach, type Filter, type ProxyOptions, pipeline, proxy, reply } from '../src/index.ts'
 import { get1, request2, session2 } from './support/clients.ts'
-import { edge, field, fields, origin, testUpstream } from './support/servers.ts'
+import { edge, field, fields, onWire, origin, testUpstream } from './support/servers.ts'
 
 const SPOOFED = [
   'X-Forwarded-For: 1.2.3.4',
@@ -122,7 +122,7 @@ describe('Unix sockets', () => {
       return reply(200)
     })
     const server = createServer()
-    const attached = attach(server, app)
+    const attached = attach(server, app, { wire: onWire })
     onTestFinished(() => attached.drain(0))
     const path = join(mkdtempSync(join(tmpdir(), 'postern-')), 'edge.sock')
     await new Promise<void>(resolve => server.listen(path, resolve))

@@ -190,7 +190,7 @@ describe('B003: REFUSED_STREAM', () => {
   })
 })
 
-describe('B007: bodies cut half-way', () => {
+describe('B007, T6: bodies cut half-way', () => {
   const cuts: [string, (id: number) => Buffer, 'end' | 'reset' | null][] = [
     ['RST_STREAM(CANCEL)', id => rst(id, 8), null],
     ['RST_STREAM(NO_ERROR)', id => rst(id, 0), null],

@@ -5,7 +5,7 @@ import { accessLog, baseline, pipeline, proxy } from '../src/index.ts'
 import { exchangeBytes, get1, openSocket, raw1, request2, session2 } from './support/clients.ts'
 import { answer, END_HEADERS, END_STREAM, frameOrigin, HEADERS } from './support/frames.ts'
 import { bodyOf, origin2 } from './support/http2-origin.ts'
-import { edge, field, proxyEdge, testUpstream, until } from './support/servers.ts'
+import { edge, field, onWire, proxyEdge, testUpstream, until } from './support/servers.ts'
 
 const h2c = { protocol: 'h2c' } as const
 
@@ -209,8 +209,9 @@ describe('replies without a body', () => {
     const up = await origin2(stream => stream.respond({ ':status': 200, 'x-a': '1' }, { endStream: true }))
     const { port } = await proxyEdge(up.url, 'http', h2c)
     const got = await get1(port, '/')
-    // Chunked, since nothing said how long it is; the last chunk is all of it.
-    expect([got.status, got.body, field(got.raw, 'x-a')]).toEqual([200, '0\r\n\r\n', '1'])
+    // Nothing said how long it is: node:http sends the last chunk alone, the wire a length of 0.
+    const empty = onWire ? '' : '0\r\n\r\n'
+    expect([got.status, got.body, field(got.raw, 'x-a')]).toEqual([200, empty, '1'])
   })
 })
 

@@ -6,7 +6,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { attach, pipeline, reply } from '../src/index.ts'
 import { certificate } from './support/certificate.ts'
 import { exchangeBytes, request2, session2 } from './support/clients.ts'
-import { edge, listen } from './support/servers.ts'
+import { edge, listen, onWire } from './support/servers.ts'
 
 const hello = pipeline().handle(cx =>
   reply(200, `${cx.request.version} ${cx.request.scheme} ${cx.request.peer.serverName}`),
@@ -48,7 +48,7 @@ it('speaks both protocols on one port', async () => {
 
 it('closes a connection whose handshake takes too long', async () => {
   const server = createSecureServer({ ...certificate(), allowHTTP1: true, handshakeTimeout: 200 })
-  const attached = attach(server, hello)
+  const attached = attach(server, hello, { wire: onWire })
   const port = await listen(server)
   onTestFinished(() => attached.drain(0))
   const silent = connect(port, '127.0.0.1')
@@ -62,7 +62,7 @@ it('closes a connection with an application protocol that nobody serves', async 
     allowHTTP1: true,
     ALPNCallback: ({ protocols }) => protocols[0],
   })
-  const attached = attach(server, hello)
+  const attached = attach(server, hello, { wire: onWire })
   const port = await listen(server)
   onTestFinished(() => attached.drain(0))
   const socket = await tls(port, ['acme-tls/1'])

@@ -181,6 +181,127 @@ describe('back-off', () => {
   })
 })
 
+describe('a CA is never hammered', () => {
+  test('by one whose windows are always past: an hour of rest, doubled each time up to a day', async () => {
+    const ca = await fakeCa()
+    ca.window = { start: now - 2 * DAY, end: now - DAY }
+    ca.retryAfter = '60'
+    const { issuer } = await issuing([ca])
+    const gaps: number[] = []
+    for (let i = 0, minutes = 0; i < 8; i++, minutes = 0) {
+      const before = ca.orders().length
+      while (ca.orders().length === before && minutes < 3000) {
+        now += 10 * 60_000
+        minutes += 10
+        await issuer.check()
+      }
+      gaps.push(minutes / 60)
+    }
+    expect(gaps).toEqual([1, 2, 4, 8, 16, 24, 24, 24])
+  })
+
+  test('by many names when it is down or says that we ask too much', async () => {
+    const names = Array.from({ length: 30 }, (_, i) => `n${i}.example.com`)
+    for (const [status, type] of [
+      [429, 'rateLimited'],
+      [503, 'serverInternal'],
+    ] as const) {
+      const ca = await fakeCa()
+      let down = true
+      ca.intercept = (path, res) =>
+        down && path === '/order' && problem(res, type, status, { 'Retry-After': '300' })
+      const { issuer, failures } = await issuing([ca], { names })
+      for (let i = 0; i < 5; i++) await issuer.check()
+      expect([ca.orders().length, failures().length]).toEqual([1, 1])
+      down = false
+      now += 6 * 60_000
+      await issuer.check()
+      // The one that failed waits for its own time.
+      expect(ca.orders().length).toBeGreaterThanOrEqual(30)
+    }
+  })
+
+  test('a clock that was wrong for a while stops nothing', async () => {
+    const ca = await fakeCa()
+    const storage = memoryStorage()
+    const before = now
+    ca.intercept = (path, res) => path === '/order' && problem(res, 'unauthorized')
+    now += 3650 * DAY
+    const { issuer } = await issuing([ca], { storage })
+    expect(ca.orders()).toHaveLength(1)
+    now = before
+    ca.intercept = null
+    await issuer.check()
+    expect(ca.orders()).toHaveLength(2)
+    // Forward and back again while a certificate is there: it is replaced once, and lives on.
+    now += 365 * DAY
+    await issuer.check()
+    now = before + DAY
+    await issuer.check()
+    expect(ca.orders()).toHaveLength(3)
+  })
+})
+
+describe('on demand', () => {
+  test('allow() that never answers holds no place for ever', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const asked: string[] = []
+    const allow = (name: string): Promise<boolean> => {
+      asked.push(name)
+      return new Promise(() => {})
+    }
+    const issuer = acme({
+      ...{ names: [], acceptTerms: true, storage: memoryStorage(), onDemand: { allow } },
+      ...{ authorities: [{ directory: 'https://127.0.0.1:1/dir' }], log() {} },
+    })
+    onTestFinished(() => issuer.close())
+    const waiting = Array.from({ length: 20 }, (_, i) => issuer.missing(`n${i}.example.com`))
+    expect(waiting.filter(one => one !== null)).toHaveLength(8)
+    await vi.advanceTimersByTimeAsync(11_000)
+    await Promise.all(waiting)
+    expect(issuer.missing('m.example.com')).not.toBeNull()
+    expect(asked).toHaveLength(9)
+  })
+
+  test.each([
+    '10.0.0.1',
+    'localhost',
+    'a..example',
+    '*.example.com',
+    '-a.example',
+    'a/../b.example',
+    'x'.repeat(250),
+  ])('is not asked for %s', name => {
+    const issuer = acme({
+      ...{ names: [], acceptTerms: true, storage: memoryStorage(), log() {} },
+      onDemand: { allow: () => true },
+    })
+    onTestFinished(() => issuer.close())
+    expect(issuer.missing(name)).toBeNull()
+  })
+
+  test('a flood of names orders no more than `perHour`, and what is not wanted any more makes room', async () => {
+    const ca = await fakeCa()
+    const storage = memoryStorage()
+    const wanted = new Set(Array.from({ length: 30 }, (_, i) => `n${i}.example.com`))
+    const onDemand = { allow: (name: string) => wanted.has(name), perHour: 5, most: 5 }
+    const { issuer } = await issuing([ca], { names: [], storage, onDemand })
+    for (const name of wanted) await issuer.missing(name)
+    expect(ca.orders()).toHaveLength(5)
+    now += 2 * HOUR
+    await issuer.missing('n9.example.com')
+    expect(ca.orders()).toHaveLength(5)
+    wanted.clear()
+    wanted.add('new.example.com')
+    now += 100 * DAY
+    await issuer.check()
+    expect(await storage.list('certificates/')).toEqual([])
+    await issuer.missing('new.example.com')
+    expect(ca.orders()).toHaveLength(6)
+  })
+})
+
 test('the next authority is asked when one fails, once each', async () => {
   const [first, second] = [await fakeCa(), await fakeCa()]
   first.intercept = (path, res) => path === '/order' && problem(res, 'serverInternal', 500)
@@ -312,7 +433,7 @@ describe('storage', () => {
         .filter(entry => entry.isFile())
         .map(entry => entry.name.replace(/[0-9a-f]{12,32}/, 'ID'))
         .sort(),
-    ).toEqual(['ID.json', 'a.example.com-ID.json'])
+    ).toEqual(['ID.json', 'a.example.com-ID.json', 'a.example.com-ID.json'])
     const storage = fileStorage(dir)
     for (const key of ['../x', 'a/../../x', '/etc/passwd', 'a//b', '.', 'a/..', 'a\0b', '']) {
       await expect(async () => storage.read(key)).rejects.toThrow()
@@ -365,6 +486,22 @@ describe('storage', () => {
       // Late: the lock is another's now.
       await second!()
       expect(await storage.lock('l', 60_000)).toBeNull()
+    })
+
+    test('gives a lock that has ended to one of many who want it', async () => {
+      const storage = make()
+      for (let round = 0; round < 10; round++) {
+        await storage.lock(`l${round}`, 1)
+        await new Promise(resolve => setTimeout(resolve, 5))
+        const got = await Promise.all(Array.from({ length: 8 }, () => storage.lock(`l${round}`, 60_000)))
+        expect(got.filter(one => one !== null).length).toBeLessThanOrEqual(1)
+      }
+    })
+
+    test('breaks a lock of a time that no lock reaches: a clock was wrong', async () => {
+      const storage = make()
+      await storage.lock('l', 3650 * DAY)
+      expect(await storage.lock('l', 60_000)).not.toBeNull()
     })
   })
 })

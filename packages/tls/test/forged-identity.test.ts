@@ -1,6 +1,7 @@
 /** Forged identity headers: whatever a client sends, the upstream sees only what the handshake proved. */
 import { X509Certificate as X509 } from 'node:crypto'
 import { createServer } from 'node:http'
+import { connect as connectH2, createServer as createH2c, type ServerHttp2Stream } from 'node:http2'
 import type { Server as TcpServer } from 'node:net'
 import { attach, pipeline, proxy, upstream } from '@postern/core'
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
@@ -171,5 +172,91 @@ describe('with a certificate only the truth arrives', () => {
     const { port } = await edge({ header: false })
     expect(await get1(port, 'a.test', shown, '/', 'Client-Cert: forged\r\n')).toMatch(/^200/)
     expect(truth(seen[0]!)).toEqual({})
+  })
+})
+
+describe('by other ways in', () => {
+  /** An edge in front of an HTTP/2 origin, which gets the trailers too. */
+  async function h2Edge(filter = clientIdentity({ clientCert: true })) {
+    const trailers: string[][] = []
+    const origin = createH2c()
+    origin.on('stream', (stream: ServerHttp2Stream, _head: object, _flags: number, raw: string[]) => {
+      seen.push(raw)
+      stream.on('trailers', (...[, , list]: unknown[]) => trailers.push(list as string[]))
+      stream.resume()
+      stream.on('end', () => {
+        stream.respond({ ':status': 200 })
+        stream.end('ok')
+      })
+    })
+    const target = await listen(origin as unknown as TcpServer)
+    const group = upstream({
+      name: 'origin',
+      protocol: 'h2c',
+      targets: [`http://127.0.0.1:${target}`],
+    })
+    onTestFinished(async () => {
+      await group.destroy()
+      origin.close()
+    })
+    const { tls } = await store({ pem, clients: { 'a.test': { mode: 'optional', ca: root.cert } } })
+    const made = await secureEdge(tls, pipeline().use(filter).handle(proxy(group)))
+    return { ...made, trailers }
+  }
+
+  test('trailers, over HTTP/2 and HTTP/1.1: servers may take them for header fields', async () => {
+    const { port, trailers } = await h2Edge()
+    const forged = Object.fromEntries(NAMES.map(name => [name.toLowerCase(), 'forged']))
+    const session = connectH2(`https://127.0.0.1:${port}`, {
+      servername: 'a.test',
+      rejectUnauthorized: false,
+    })
+    onTestFinished(() => session.destroy())
+    const stream = session.request(
+      { ':method': 'POST', ':path': '/', ':authority': 'a.test' },
+      { waitForTrailers: true },
+    )
+    stream.on('wantTrailers', () => stream.sendTrailers({ ...forged, 'x-checksum': 'abc' }))
+    stream.end('body')
+    stream.resume()
+    await new Promise(resolve => stream.on('close', resolve))
+
+    const { socket, rest } = await client(port, { servername: 'a.test', ALPNProtocols: ['http/1.1'] })
+    const lines = NAMES.map(name => `${name}: forged\r\n`).join('')
+    socket.write(
+      `POST / HTTP/1.1\r\nHost: a.test\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n1\r\nx\r\n0\r\n${lines}X-Checksum: abc\r\n\r\n`,
+    )
+    expect(await rest()).toContain('200 OK')
+    expect(trailers.map(list => [...list].map(one => one.toLowerCase()))).toEqual([
+      ['x-checksum', 'abc'],
+      ['x-checksum', 'abc'],
+    ])
+    for (const raw of seen) expect(identities(raw)).toEqual([])
+  })
+
+  test('a WebSocket handshake', async () => {
+    const heads: string[][] = []
+    const origin = createServer()
+    origin.on('upgrade', (req, socket) => {
+      heads.push(req.rawHeaders)
+      socket.end('HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n')
+    })
+    const target = await listen(origin)
+    const group = upstream({ name: 'origin', targets: [`http://127.0.0.1:${target}`] })
+    onTestFinished(async () => {
+      await group.destroy()
+      origin.close()
+    })
+    const app = pipeline().use(clientIdentity()).handle(proxy(group))
+    const { tls } = await store({ pem })
+    const { port } = await secureEdge(tls, app)
+    const { socket, rest } = await client(port, { servername: 'a.test', ALPNProtocols: ['http/1.1'] })
+    const lines = NAMES.map(name => `${name}: forged\r\n`).join('')
+    socket.write(
+      `GET / HTTP/1.1\r\nHost: a.test\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n${lines}\r\n`,
+    )
+    setTimeout(() => socket.end(), 1000)
+    expect(await rest()).toContain('403')
+    expect(heads.map(identities)).toEqual([[]])
   })
 })

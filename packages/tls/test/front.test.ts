@@ -370,3 +370,59 @@ async function between(
   onTestFinished(() => void server.close())
   return made
 }
+
+test('connections of one client are capped as they are accepted; who speaks PROXY carries many', async () => {
+  const made = await front({
+    helloTimeout: 20_000,
+    proxyProtocol: { trust: ['127.0.0.7'] },
+    attach: { maxConnectionsPerClient: 2, exemptClients: [] },
+  })
+  const from = (localAddress: string): { socket: Socket; closed: () => boolean } => {
+    const socket = connect({ port: made.port, host: '127.0.0.1', localAddress })
+    let closed = false
+    socket.on('error', () => {})
+    socket.on('close', () => {
+      closed = true
+    })
+    onTestFinished(() => void socket.destroy())
+    return { socket, closed: () => closed }
+  }
+  const held = [from('127.0.0.2'), from('127.0.0.2')]
+  await until('it', () => made.stats().connections.open === 2)
+  const more = from('127.0.0.2')
+  await until('it', more.closed)
+  const proxied = Array.from({ length: 5 }, () => from('127.0.0.7'))
+  await until('it', () => made.stats().connections.open === 7)
+  expect([...held, ...proxied].some(one => one.closed())).toBe(false)
+  expect(made.stats()).toMatchObject({ connections: { refusedPerClient: 1, refusedTotal: 0 }, tunnels: 0 })
+  held[0]!.socket.destroy()
+  await until('it', () => made.stats().connections.open === 6)
+  const again = from('127.0.0.2')
+  await until('it', () => made.stats().connections.open === 7)
+  expect(again.closed()).toBe(false)
+})
+
+test('swap() changes the app behind TLS; that for cleartext stays', async () => {
+  const made = await front({ cleartext: pipeline().handle(() => reply(200, 'in the clear')) })
+  const { retired } = await made.swap(pipeline().handle(() => reply(200, 'new')))
+  await retired
+  expect(await get1(made.port, 'a.test')).toMatch(/new$/)
+  expect(await get2(made.port, 'a.test', [{}])).toEqual([expect.stringMatching(/new$/)])
+  expect(await clear(made.port)).toMatch(/in the clear$/)
+  await expect(made.swap({} as App)).rejects.toThrow(/not an app/)
+  expect(await get1(made.port, 'a.test')).toMatch(/new$/)
+})
+
+test('options of attach() are passed on and checked there; what it gives can be reached', async () => {
+  const { tls } = await store({ pem })
+  const bad = { port: 0, attach: { sendTimeout: -1 } }
+  await expect(listen(tls, who, bad)).rejects.toThrow(/attach\.sendTimeout/)
+  const made = await front({ attach: { sendTimeout: 5000 } })
+  expect([made.secure.tunnels, made.secure.draining]).toEqual([0, false])
+  expect(made.cleartext).toHaveLength(2)
+  expect((await front({ cleartext: 'refuse' })).cleartext).toEqual([])
+  expect(() => made.drain(-1)).toThrow(/drain\(timeout\)/)
+  expect(() => made.drain(Number.NaN)).toThrow(/no time/)
+  await made.drain(Number.POSITIVE_INFINITY)
+  expect(made.secure.draining).toBe(true)
+})

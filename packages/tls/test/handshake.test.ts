@@ -124,6 +124,23 @@ test('the hybrid group with ML-KEM is used where OpenSSL has it, and X25519 wher
   await expect(client(port, { ecdhCurve: 'P-521' })).rejects.toThrow()
 })
 
+test('the cheapest suite is chosen, and ChaCha20 for who names it first', async () => {
+  const { tls } = await store({ pem })
+  const { port } = await secureEdge(tls, hello)
+  const aes128 = 'TLS_AES_128_GCM_SHA256'
+  const aes256 = 'TLS_AES_256_GCM_SHA384'
+  const chacha = 'TLS_CHACHA20_POLY1305_SHA256'
+  for (const [offered, chosen] of [
+    [[aes256, chacha, aes128], aes128],
+    [[aes256, chacha], aes256],
+    [[chacha, aes128, aes256], chacha],
+  ] as const) {
+    const { socket } = await client(port, { ciphers: offered.join(':'), servername: 'a.test' })
+    expect(socket.getCipher().standardName).toBe(chosen)
+    socket.destroy()
+  }
+})
+
 test('TLS 1.2 is not renegotiated: what was judged stays what it is', async () => {
   const { tls } = await store({ pem, minVersion: 'TLSv1.2' })
   const { port } = await secureEdge(tls, hello)

@@ -294,3 +294,37 @@ describe('dates', () => {
     expect(await shown(port, 'a.example')).toBe('a.example')
   })
 })
+
+test('with one certificate no handshake asks by name; with a second one they do, and back', async () => {
+  const [one, two] = [ca.issue({ names: ['one.test'] }), ca.issue({ names: ['two.test'] })]
+  let given = [one]
+  const { tls } = await store({ load: () => given })
+  const { port, server } = await secureEdge(tls, hello)
+  const place = Object.getOwnPropertySymbols(server).find(symbol => symbol.description === 'snicallback')!
+  const asks = (): boolean => (server as unknown as Record<symbol, unknown>)[place] !== undefined
+  const shown = async (servername: string): Promise<string> => {
+    const { socket } = await client(port, { servername })
+    const { CN } = socket.getPeerCertificate().subject
+    socket.destroy()
+    return String(CN)
+  }
+  expect([asks(), await shown('one.test'), await shown('two.test')]).toEqual([false, 'one.test', 'one.test'])
+  given = [one, two]
+  await tls.reload()
+  expect([asks(), await shown('one.test'), await shown('two.test')]).toEqual([true, 'one.test', 'two.test'])
+  given = [two]
+  await tls.reload()
+  expect([asks(), await shown('one.test'), await shown('two.test')]).toEqual([false, 'two.test', 'two.test'])
+})
+
+test("somebody else's choice is never taken away", async () => {
+  const { tls } = await store({ pem: ca.issue({ names: ['one.test'] }) })
+  const asked: string[] = []
+  const SNICallback = (name: string, done: (error: null) => void): void => {
+    asked.push(name)
+    done(null)
+  }
+  const { port } = await secureEdge(tls, hello, { SNICallback })
+  await client(port, { servername: 'one.test' })
+  expect(asked).toEqual(['one.test'])
+})

@@ -6,7 +6,9 @@ export type {
   Engine,
   Excepted,
   Finding,
+  Following,
   Inspection,
+  InspectReply,
   InspectRequest,
   Severity,
   Violation,
@@ -18,7 +20,10 @@ export type { Token } from './patterns/tokens.ts'
 export * as token from './patterns/tokens.ts'
 export { type BodyFault, type JsonSchema, type JsonSchemaOptions, jsonSchema } from './schema/index.ts'
 export {
-  type InspectReply,
+  type AuditEntry,
+  type AuditOptions,
+  type AuditSink,
+  type ReloadEvent,
   type RuleEngine,
   RuleError,
   type RuleFault,

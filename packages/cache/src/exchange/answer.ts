@@ -1,5 +1,5 @@
 /** Replies made of what is stored. */
-import { HeaderList, type Reply } from '@postern/core'
+import { HeaderList, KeptBody, type Reply } from '@postern/core'
 import { isNotModified, notModifiedFields, rangeHolds } from '../policy/conditional.ts'
 import { contentRange, covers, lengthOf, type Part, parseRange, resolveRange } from '../policy/range.ts'
 import type { Question } from '../policy/request.ts'
@@ -10,7 +10,7 @@ export function holds(entry: Entry, question: Question, method: string): boolean
   const { part } = entry
   if (part === null) return true
   if (question.range === undefined || method === 'HEAD') return false
-  if (question.ifRange !== undefined && !rangeHolds(question.ifRange, entry.validators)) return false
+  if (question.ifRange !== undefined && !rangeHolds(question.ifRange, entry)) return false
   const wanted = wantedPart(question, part.total)
   return wanted !== null && covers(part, wanted)
 }
@@ -22,7 +22,7 @@ export function answerFrom(entry: Entry, question: Question, method: string, now
   if (
     (question.ifNoneMatch !== undefined || question.ifModifiedSince !== undefined) &&
     (entry.status === 200 || part !== null) &&
-    isNotModified(question.ifNoneMatch, question.ifModifiedSince, entry.validators)
+    isNotModified(question.ifNoneMatch, question.ifModifiedSince, entry)
   ) {
     const fields = notModifiedFields(raw)
     fields.push('Age', age)
@@ -30,12 +30,12 @@ export function answerFrom(entry: Entry, question: Question, method: string, now
   }
   const headers = new HeaderList([...raw, 'Age', age])
   if (method === 'HEAD') return { status: entry.status, headers, body: null }
-  if (part !== null) return partOf(headers, body!, part, wantedPart(question, part.total)!)
+  if (part !== null) return partOf(headers, body!.bytes, part, wantedPart(question, part.total)!)
   if (question.range !== undefined && entry.status === 200 && body !== null) {
-    const reply = rangeOf(entry, headers, body, question)
+    const reply = rangeOf(entry, headers, body.bytes, question)
     if (reply) return reply
   }
-  return { status: entry.status, headers, body }
+  return { status: entry.status, headers, body, prepared: entry.slot?.prepared ?? undefined }
 }
 
 function wantedPart(question: Question, total: number): Part | null {
@@ -45,7 +45,7 @@ function wantedPart(question: Question, total: number): Part | null {
 
 /** `null`: the whole is the answer. */
 function rangeOf(entry: Entry, headers: HeaderList, body: Uint8Array, question: Question): Reply | null {
-  if (question.ifRange !== undefined && !rangeHolds(question.ifRange, entry.validators)) return null
+  if (question.ifRange !== undefined && !rangeHolds(question.ifRange, entry)) return null
   const spec = parseRange(question.range!)
   if (spec === null) return null
   const wanted = resolveRange(spec, body.length)
@@ -60,5 +60,5 @@ function partOf(headers: HeaderList, body: Uint8Array, have: Part, wanted: Part)
   headers.set('Content-Range', contentRange(wanted))
   headers.set('Content-Length', String(lengthOf(wanted)))
   const from = wanted.first - have.first
-  return { status: 206, headers, body: body.subarray(from, from + lengthOf(wanted)) }
+  return { status: 206, headers, body: new KeptBody(body.subarray(from, from + lengthOf(wanted))) }
 }

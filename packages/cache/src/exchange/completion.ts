@@ -18,7 +18,7 @@ export function completion(stored: Entry, answer: Reply): Completion | null {
   const rest = parseContentRange(answer.headers.get('content-range'))
   const etag = answer.headers.get('etag')
   if (answer.status !== 206 || rest === null || rest.total !== have.total) return null
-  if (!isStrong(etag) || etag !== stored.validators.etag) return null
+  if (!isStrong(etag) || etag !== stored.etag) return null
   const after = rest.first === have.last + 1 && rest.last === have.total - 1
   const before = rest.first === 0 && rest.last === have.first - 1
   if (!after && !before) return null
@@ -27,7 +27,7 @@ export function completion(stored: Entry, answer: Reply): Completion | null {
   headers.set('Content-Length', String(have.total))
   return {
     reply: { status: 200, headers, body: answer.body },
-    prefix: after ? stored.body : null,
-    suffix: before ? stored.body : null,
+    prefix: after ? stored.body!.bytes : null,
+    suffix: before ? stored.body!.bytes : null,
   }
 }

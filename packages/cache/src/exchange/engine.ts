@@ -35,6 +35,8 @@ export interface EngineRules extends Level1Bounds {
   readonly key: KeyRules
   readonly honourRequests: boolean
   readonly maxEntryBytes: number
+  /** Bodies up to this length are kept as text, in the heap; larger ones are buffers. */
+  readonly mostText: number
   readonly hitForMiss: number
   /** Name in `Cache-Status`; `null` writes none. */
   readonly statusName: string | null
@@ -44,8 +46,9 @@ export interface EngineRules extends Level1Bounds {
   readonly now: () => number
 }
 
-/** Bytes of the bound for each slot of the shortcut; a slot takes about 150. */
-const SLOT_SHARE = 4096
+/** Bytes of the bound for each slot of the shortcut; a slot takes about 600 with the fields that are ready to be sent. */
+const SLOT_SHARE = 16_384
+const MOST_SLOTS = 65_536
 
 export class Engine {
   readonly rules: EngineRules
@@ -64,10 +67,11 @@ export class Engine {
     this.rules = rules
     this.now = rules.now
     this.level1 = new Level1(rules)
-    this.level2 = rules.store && new Level2(rules.store, rules.storeTimeout, rules.judge.targets)
+    this.level2 =
+      rules.store && new Level2(rules.store, rules.storeTimeout, rules.judge.targets, rules.mostText)
     this.unshared = new Unshared(rules.hitForMiss, rules.now)
     this.purge = new Purger(this.level1, this.level2, this.flights, rules.key, rules.now)
-    this.#shortcut = isPlain(rules.key) ? new Shortcut(Math.max(16, rules.maxBytes / SLOT_SHARE)) : null
+    this.#shortcut = isPlain(rules.key) ? new Shortcut(slotsFor(rules.maxBytes)) : null
     this.questions = new QuestionReader(rules.key.headers, rules.honourRequests)
   }
 
@@ -322,4 +326,8 @@ function isRefusedBy({ noCache, maxAge, minFresh }: Directives, entry: Entry, no
 function toleratesStale({ maxStale }: Directives, entry: Entry, now: number): boolean {
   if (maxStale === null || forbidsStale(entry.said)) return false
   return stalenessOf(entry, now) <= maxStale * 1000
+}
+
+function slotsFor(maxBytes: number): number {
+  return Math.min(MOST_SLOTS, Math.max(16, maxBytes / SLOT_SHARE))
 }

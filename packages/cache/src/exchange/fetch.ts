@@ -241,7 +241,7 @@ export class Fetch {
 
   #revalidated(cx: Context, reply: Reply, entry: Entry): void {
     const engine = this.#engine
-    if (!selects(reply.headers, entry.validators)) return this.#restart(cx, reply, entry)
+    if (!selects(reply.headers, entry)) return this.#restart(cx, reply, entry)
     discard(reply)
     const { judge: rules } = engine.rules
     const renewed = renew(entry, reply.headers, this.request, this.#asked(), this.tick, rules)

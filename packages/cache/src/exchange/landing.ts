@@ -48,7 +48,9 @@ export class Landing implements BodyOwner {
     const { place, part, ...rest } = this.#cargo
     // A part with fewer or more bytes than it says is none.
     if (part === null || body?.length === lengthOf(part)) {
-      const entry = makeEntry({ ...rest, key: place.key, selector: place.selector, body, part })
+      const { key, selector } = place
+      const { mostText } = this.#engine.rules
+      const entry = makeEntry({ ...rest, key, selector, body, part, mostText })
       this.#release()
       if (!rest.isDoomed(entry.tags)) this.#engine.commit(entry, this.#cargo.since)
     }

@@ -33,7 +33,7 @@ export function planFetch(
   forward: ForwardReason,
 ): FetchPlan {
   if (entry !== null && entry.part === null) {
-    const fields = validatingFields(entry.validators)
+    const fields = validatingFields(entry)
     if (fields.length > 0) {
       return { kind: 'validate', entry, headers: withFields(request, fields), signature: '', forward }
     }
@@ -41,7 +41,7 @@ export function planFetch(
   if (entry !== null && entry.part !== null && question.range === undefined) {
     const missing = missingRange(entry.part)
     if (missing !== null) {
-      const { etag } = entry.validators
+      const { etag } = entry
       const fields = ['Range', missing.field, ...(isStrong(etag) ? ['If-Range', etag] : [])]
       return { kind: 'complete', entry, headers: withFields(request, fields), signature: '', forward }
     }

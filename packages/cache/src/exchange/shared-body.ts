@@ -185,6 +185,8 @@ export class SharedBody implements Sink {
 class Reader implements Source, Flow {
   readonly #body: SharedBody
   #sink: Sink | null = null
+  /** The sink may edit what it gets; others read the same bytes, and they are stored. */
+  #copies = false
   #paused = false
   #pumping = false
   #over = false
@@ -203,6 +205,7 @@ class Reader implements Source, Flow {
 
   start(sink: Sink): Flow {
     this.#sink = sink
+    this.#copies = sink.readsOnly !== true
     this.pump()
     this.#body.moved()
     return this
@@ -251,7 +254,7 @@ class Reader implements Source, Flow {
       if (chunk === undefined) break
       this.next++
       this.taken += chunk.length
-      if (!sink.write(chunk)) this.#paused = true
+      if (!sink.write(this.#copies ? Buffer.from(chunk) : chunk)) this.#paused = true
     }
     this.#pumping = false
     if (this.#over) return

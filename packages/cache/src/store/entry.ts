@@ -1,15 +1,20 @@
 /** A stored response. */
-import { HeaderList } from '@postern/core'
+import { HeaderList, KeptBody } from '@postern/core'
 import type { Validators } from '../policy/conditional.ts'
 import type { Directives } from '../policy/directives.ts'
 import type { Judgement } from '../policy/judge.ts'
 import { combineParts, contentRange, lengthOf, type Part } from '../policy/range.ts'
 import { storedFields } from '../policy/update.ts'
 import { varyKey } from '../policy/vary.ts'
+import { shared } from './shared-text.ts'
 import type { Slot } from './shortcut.ts'
 
-/** A response as it is stored. Never edited, but for the marks at the end. Times in milliseconds. */
-export interface Entry {
+/**
+ * A response as it is stored. Never edited, but for the marks at the end. Times in milliseconds.
+ *
+ * There may be a million of them: it is one flat object, and nothing in it is a string or an array that another entry has, too.
+ */
+export interface Entry extends Validators {
   readonly key: string
   readonly selector: string
   readonly varyNames: readonly string[]
@@ -19,14 +24,13 @@ export interface Entry {
   /** `[name, value, …]`. */
   readonly raw: readonly string[]
   /** Shared by all who read it; `null` for a response without a body. */
-  readonly body: Uint8Array | null
+  readonly body: KeptBody | null
   /** Which bytes `body` is, of a 206. */
   readonly part: Part | null
   readonly said: Directives
   readonly lifetime: number
   readonly initialAge: number
   readonly responseTime: number
-  readonly validators: Validators
   readonly shared: boolean
   readonly tags: readonly string[]
   /** What it costs in memory, bytes. */
@@ -53,6 +57,8 @@ export interface EntryParts {
   readonly part: Part | null
   readonly judgement: Judgement
   readonly tick: number
+  /** Bodies up to this length are kept as text. */
+  readonly mostText: number
 }
 
 /** Most tags that are read from one response. */
@@ -63,11 +69,12 @@ const TAG_FIELDS = ['surrogate-key', 'cache-tag']
 /** Makes an entry. */
 export function makeEntry(parts: EntryParts): Entry {
   const { headers, judgement, body, part } = parts
-  const raw = storedFields(headers, judgement.said.withheld).map(intern)
+  const raw = storedFields(headers, judgement.said.withheld)
   if (!headers.has('date')) raw.push('Date', new Date(judgement.responseTime).toUTCString())
   if (body !== null && part === null && !headers.has('content-length'))
     raw.push('Content-Length', String(body.length))
-  return entryOf(parts, raw, body, part, judgement, parts.tick, varyKey(judgement.varyNames, parts.request))
+  const values = varyKey(judgement.varyNames, parts.request)
+  return entryOf(parts, raw, keptOf(body, parts.mostText), part, judgement, parts.tick, values)
 }
 
 /** The same body under a newer head. `request` is the one that was answered. */
@@ -79,15 +86,15 @@ export function renewedEntry(
   tick: number,
 ): Entry {
   const values = varyKey(judgement.varyNames, request)
-  return entryOf(old, raw.map(intern), old.body, old.part, judgement, tick, values)
+  return entryOf(old, raw, old.body, old.part, judgement, tick, values)
 }
 
 /** Two parts of one representation as one entry, whole if nothing is missing; `null` when they do not fit. */
 export function joinedEntry(older: Entry, newer: Entry): Entry | null {
   const [a, b] = [older, newer].map(entry => ({
     part: entry.part!,
-    body: entry.body!,
-    etag: entry.validators.etag,
+    body: entry.body!.bytes,
+    etag: entry.etag,
   }))
   const both = combineParts(a!, b!)
   if (both === null) return null
@@ -97,12 +104,12 @@ export function joinedEntry(older: Entry, newer: Entry): Entry | null {
   if (whole) headers.delete('content-range')
   else headers.set('Content-Range', contentRange(part))
   headers.set('Content-Length', String(body.length))
-  const size = newer.size - newer.body!.buffer.byteLength + body.length
+  const size = newer.size - newer.body!.length + body.length
   return {
     ...newer,
     status: whole ? 200 : 206,
     raw: headers.raw,
-    body,
+    body: new KeptBody(body),
     part: whole ? null : part,
     size,
     alone: false,
@@ -113,14 +120,16 @@ export function joinedEntry(older: Entry, newer: Entry): Entry | null {
 /** Puts an entry together. */
 export function entryOf(
   of: { readonly key: string; readonly selector: string; readonly status: number },
-  raw: readonly string[],
-  body: Uint8Array | null,
+  fields: readonly string[],
+  body: KeptBody | null,
   part: Part | null,
   judgement: Omit<Judgement, 'notStored' | 'fresh'>,
   tick: number,
   values: string,
 ): Entry {
-  const tags = tagsOf(new HeaderList(raw as string[]))
+  const raw = fields.map(shared)
+  const tags = tagsOf(new HeaderList(raw))
+  const { etag, lastModified, date } = judgement.validators
   return {
     key: of.key,
     selector: of.selector,
@@ -134,7 +143,9 @@ export function entryOf(
     lifetime: judgement.lifetime,
     initialAge: judgement.initialAge,
     responseTime: judgement.responseTime,
-    validators: judgement.validators,
+    etag,
+    lastModified,
+    date,
     shared: judgement.shared,
     tags,
     size: sizeOf(of.key.length + of.selector.length + values.length, raw, body, tags),
@@ -159,32 +170,31 @@ export function tagsOf(headers: HeaderList): string[] {
 
 const NO_TAGS: string[] = []
 
-// Measured on Node 20: entry, directives, validators, arrays, map slots and the buffer's own objects.
-const ENTRY_BYTES = 1600
+/** A body as it is kept: small ones as text, which is lighter than a buffer. */
+export function keptOf(body: Uint8Array | null, mostText: number): KeptBody | null {
+  if (body === null) return null
+  return new KeptBody(body.length <= mostText ? Buffer.from(body).toString('latin1') : body)
+}
+
+// Measured on Node 20: entry, directives, arrays, slots of maps, and the objects around a buffer.
+const ENTRY_BYTES = 850
+const BUFFER_BYTES = 400
 const STRING_BYTES = 24
+/** Longer bodies than this may be buffers. */
+const TEXT_ALWAYS = 1024
 
 function sizeOf(
   names: number,
   raw: readonly string[],
-  body: Uint8Array | null,
+  body: KeptBody | null,
   tags: readonly string[],
 ): number {
-  let size = ENTRY_BYTES + names + (body === null ? 0 : body.buffer.byteLength)
-  // Names are shared between entries.
+  let size = ENTRY_BYTES + names
+  if (body !== null) size += body.length + (body.length > TEXT_ALWAYS ? BUFFER_BYTES : 0)
+  // Names are shared between entries, values often are not.
   for (let i = 1; i < raw.length; i += 2) size += STRING_BYTES + raw[i]!.length
   for (const tag of tags) size += 160 + tag.length
   return size
-}
-
-const interned = new Map<string, string>()
-
-/** One copy of each field name, for a bounded number of them; values pass. */
-function intern(text: string, index: number): string {
-  if (index % 2 === 1) return text
-  const known = interned.get(text)
-  if (known !== undefined) return known
-  if (interned.size < 1024 && text.length <= 64) interned.set(text, text)
-  return text
 }
 
 /** Age in milliseconds. */

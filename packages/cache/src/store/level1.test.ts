@@ -46,6 +46,7 @@ function entryFor(
       fresh: true,
     },
     tick,
+    mostText: 1000,
   })
 }
 

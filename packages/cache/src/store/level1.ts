@@ -8,11 +8,8 @@ import type { HeaderList } from '@postern/core'
 import QuickLRU from 'quick-lru'
 import { type Entry, fits } from './entry.ts'
 
-/** All responses under one key. */
-interface Resource {
-  readonly variants: Entry[]
-  bytes: number
-}
+/** All responses under one key, the newest last. Most keys have one: it stands for itself. */
+type Resource = Entry | Entry[]
 
 /** Bounds of a {@link Level1}. */
 export interface Level1Bounds {
@@ -60,16 +57,13 @@ export class Level1 {
     const resource = this.#resources.get(key)
     if (this.#survivors.length > 0) this.#revive()
     if (resource === undefined) return undefined
-    const { variants } = resource
-    // Newest first.
-    for (let i = variants.length - 1; i >= 0; i--) {
-      const entry = variants[i]!
-      if (fits(entry, selector, request)) {
-        entry.used = true
-        return entry
-      }
-    }
-    return undefined
+    const found = Array.isArray(resource)
+      ? resource.findLast(entry => fits(entry, selector, request))
+      : fits(resource, selector, request)
+        ? resource
+        : undefined
+    if (found !== undefined) found.used = true
+    return found
   }
 
   /** Some entry is stored under this key, though perhaps for other requests. */
@@ -80,53 +74,50 @@ export class Level1 {
   /** Stores an entry in the place of what answers the same requests; false when that is newer, or it is too large. */
   put(entry: Entry): boolean {
     if (entry.size > this.#bounds.maxBytes) return false
-    const found = this.#resources.get(entry.key)
-    this.#revive()
-    const variants = found?.variants ?? []
+    const variants = this.#taken(entry.key)
     const at = variants.findIndex(other => sameRequests(other, entry))
     if (at !== -1 && variants[at]!.tick > entry.tick) return false
-    const resource = found ?? { variants, bytes: 0 }
-    if (at !== -1) this.#drop(resource, at)
+    if (at !== -1) this.#drop(variants, at)
     variants.push(entry)
-    this.#count(resource, entry, 1)
-    if (variants.length > this.#bounds.maxVariants) this.#drop(resource, leastUsed(variants))
+    this.#count(entry, 1)
+    if (variants.length > this.#bounds.maxVariants) this.#drop(variants, leastUsed(variants))
     for (const variant of variants) detach(variant)
-    entry.alone = variants.length === 1
-    if (!found) this.#insert(entry.key, resource)
-    this.#shrink(resource)
+    this.#insert(entry.key, variants)
+    this.#shrink(entry)
     return true
   }
 
   /** Puts `next` in the place of `old`, if that is still there. */
   replace(old: Entry, next: Entry): boolean {
-    const resource = this.#resources.peek(old.key)
-    const at = resource?.variants.indexOf(old) ?? -1
-    if (!resource || at === -1) return false
-    resource.variants[at] = next
-    next.alone = old.alone
+    const variants = this.#taken(old.key)
+    const at = variants.indexOf(old)
+    if (at === -1) return false
+    variants[at] = next
     detach(old)
-    this.#count(resource, old, -1)
-    this.#count(resource, next, 1)
+    this.#count(old, -1)
+    this.#count(next, 1)
+    this.#insert(old.key, variants)
     return true
   }
 
   remove(entry: Entry): boolean {
-    const resource = this.#resources.peek(entry.key)
-    const at = resource?.variants.indexOf(entry) ?? -1
-    if (!resource || at === -1) return false
-    this.#drop(resource, at)
-    if (resource.variants.length === 0) this.#resources.delete(entry.key)
+    const variants = this.#taken(entry.key)
+    const at = variants.indexOf(entry)
+    if (at === -1) return false
+    this.#drop(variants, at)
+    if (variants.length === 0) this.#resources.delete(entry.key)
+    else this.#insert(entry.key, variants)
     return true
   }
 
   /** The newest entry under a key, whatever it answers. */
   newest(key: string): Entry | undefined {
-    return this.#resources.peek(key)?.variants.at(-1)
+    return variantsOf(this.#resources.peek(key)).at(-1)
   }
 
   /** All entries under a key, a copy. */
   under(key: string): Entry[] {
-    return [...(this.#resources.peek(key)?.variants ?? [])]
+    return variantsOf(this.#resources.peek(key))
   }
 
   /** All entries with a tag, a copy. */
@@ -137,7 +128,7 @@ export class Level1 {
   /** All entries whose key passes the test, a copy. Looks at every key. */
   matching(test: (key: string) => boolean): Entry[] {
     const found: Entry[] = []
-    for (const [key, resource] of this.#resources) if (test(key)) found.push(...resource.variants)
+    for (const [key, resource] of this.#resources) if (test(key)) found.push(...variantsOf(resource))
     return found
   }
 
@@ -154,7 +145,7 @@ export class Level1 {
   }
 
   clear(): void {
-    for (const [, resource] of this.#resources) for (const entry of resource.variants) detach(entry)
+    for (const [, resource] of this.#resources) for (const entry of variantsOf(resource)) detach(entry)
     this.#resources.clear()
     this.#tags.clear()
     this.#cursor = null
@@ -163,7 +154,7 @@ export class Level1 {
   }
 
   /** Down to the bounds; `newest` stays. */
-  #shrink(newest: Resource | null = null): void {
+  #shrink(newest: Entry | null = null): void {
     const { maxBytes, maxEntries } = this.#bounds
     while ((this.bytes > maxBytes || this.#entries > maxEntries) && this.#entries > 0) {
       if (!this.#evictOne(newest)) return
@@ -171,20 +162,25 @@ export class Level1 {
   }
 
   /** False when nothing is left but what is new. */
-  #evictOne(newest: Resource | null): boolean {
+  #evictOne(newest: Entry | null): boolean {
     const [key, resource] = this.#oldest()
+    const variants = variantsOf(resource)
+    const isNewest = newest !== null && key === newest.key
     this.#resources.delete(key)
-    if (resource !== newest && !resource.variants.some(entry => entry.used)) {
-      this.#forget(resource)
+    if (!isNewest && !variants.some(entry => entry.used)) {
+      this.#forget(variants)
       return true
     }
-    for (const entry of resource.variants) entry.used = false
-    this.#insert(key, resource)
-    if (resource !== newest || this.#entries > resource.variants.length) return true
+    for (const entry of variants) entry.used = false
+    const rest = this.#entries > variants.length
     // Alone, and still too much: its variants go, the oldest first.
-    if (resource.variants.length === 1) return false
-    this.#drop(resource, 0)
-    return true
+    if (isNewest && !rest && variants.length > 1) {
+      this.#drop(variants, 0)
+      this.#insert(key, variants)
+      return true
+    }
+    this.#insert(key, variants)
+    return !isNewest || rest
   }
 
   #oldest(): [string, Resource] {
@@ -201,8 +197,18 @@ export class Level1 {
     }
   }
 
-  #insert(key: string, resource: Resource): void {
-    this.#resources.set(key, resource)
+  /** All entries under a key, to be put back. Asked of quick-lru as a use, so that no generation keeps an older list. */
+  #taken(key: string): Entry[] {
+    const variants = variantsOf(this.#resources.get(key))
+    this.#revive()
+    return variants
+  }
+
+  #insert(key: string, variants: Entry[]): void {
+    const [only] = variants
+    const alone = variants.length === 1
+    for (const entry of variants) entry.alone = alone
+    this.#resources.set(key, alone ? only! : variants)
     this.#revive()
   }
 
@@ -216,27 +222,26 @@ export class Level1 {
 
   /** quick-lru lets a whole generation go. What was used without asking it stays, once. */
   #rotatedOut(key: string, resource: Resource): void {
-    if (!resource.variants.some(entry => entry.used)) return this.#forget(resource)
-    for (const entry of resource.variants) entry.used = false
+    const variants = variantsOf(resource)
+    if (!variants.some(entry => entry.used)) return this.#forget(variants)
+    for (const entry of variants) entry.used = false
     this.#survivors.push([key, resource])
   }
 
-  #drop(resource: Resource, at: number): void {
-    const [entry] = resource.variants.splice(at, 1)
+  #drop(variants: Entry[], at: number): void {
+    const [entry] = variants.splice(at, 1)
     detach(entry!)
-    this.#count(resource, entry!, -1)
+    this.#count(entry!, -1)
   }
 
-  #forget(resource: Resource): void {
-    for (const entry of resource.variants) {
+  #forget(variants: readonly Entry[]): void {
+    for (const entry of variants) {
       detach(entry)
-      this.#count(resource, entry, -1)
+      this.#count(entry, -1)
     }
-    resource.variants.length = 0
   }
 
-  #count(resource: Resource, entry: Entry, sign: 1 | -1): void {
-    resource.bytes += sign * entry.size
+  #count(entry: Entry, sign: 1 | -1): void {
     this.#bytes += sign * entry.size
     this.#entries += sign
     for (const tag of entry.tags) {
@@ -247,6 +252,12 @@ export class Level1 {
       } else if (tagged?.delete(entry) && tagged.size === 0) this.#tags.delete(tag)
     }
   }
+}
+
+/** All entries of a resource, a copy. */
+function variantsOf(resource: Resource | undefined): Entry[] {
+  if (resource === undefined) return []
+  return Array.isArray(resource) ? [...resource] : [resource]
 }
 
 /** No shortcut leads to it any more. */

@@ -23,14 +23,16 @@ export class Level2 {
   readonly #store: CacheStore
   readonly #timeout: number
   readonly #targets: readonly string[]
+  readonly #mostText: number
   #purging = 0
   #warned = -Infinity
 
-  /** @param timeout milliseconds after which a look-up is given up */
-  constructor(store: CacheStore, timeout: number, targets: readonly string[]) {
+  /** @param timeout milliseconds after which a look-up is given up; @param mostText bodies up to here are kept as text */
+  constructor(store: CacheStore, timeout: number, targets: readonly string[], mostText: number) {
     this.#store = store
     this.#timeout = timeout
     this.#targets = targets
+    this.#mostText = mostText
   }
 
   /** Looks a request up. While a purge is on its way, nothing is found. */
@@ -46,7 +48,7 @@ export class Level2 {
       let newest: Entry | null = null
       for (const record of answer.records) {
         if (newest !== null && record.responseTime <= newest.responseTime) continue
-        const entry = entryOfRecord(record, this.#targets, tick)
+        const entry = entryOfRecord(record, this.#targets, tick, this.#mostText)
         if (fits(entry, place.selector, request)) newest = entry
       }
       return { entry: newest, generation: answer.generation }

@@ -4,7 +4,7 @@ import { parseHttpDate } from '../policy/dates.ts'
 import { saysShared } from '../policy/storable.ts'
 import { responseDirectives } from '../policy/targeted.ts'
 import type { CacheRecord } from './cache-store.ts'
-import { type Entry, entryOf } from './entry.ts'
+import { type Entry, entryOf, keptOf } from './entry.ts'
 
 /** The record of a whole entry. */
 export function recordOf(entry: Entry): CacheRecord {
@@ -20,17 +20,22 @@ export function recordOf(entry: Entry): CacheRecord {
     initialAge,
     responseTime,
     tags,
-    body,
+    body: body && body.bytes,
   }
 }
 
 /** The entry of a record. */
-export function entryOfRecord(record: CacheRecord, targets: readonly string[], tick: number): Entry {
+export function entryOfRecord(
+  record: CacheRecord,
+  targets: readonly string[],
+  tick: number,
+  mostText: number,
+): Entry {
   const headers = new HeaderList([...record.fields])
   const { directives: said } = responseDirectives(headers, targets)
   const date = parseHttpDate(headers.get('date') ?? '') ?? record.responseTime
   const validators = { etag: headers.get('etag'), lastModified: headers.get('last-modified'), date }
-  const { lifetime, initialAge, responseTime, varyNames, varyKey, body } = record
+  const { lifetime, initialAge, responseTime, varyNames, varyKey } = record
   const facts = { said, lifetime, initialAge, responseTime, validators, varyNames, shared: saysShared(said) }
-  return entryOf(record, headers.raw, body, null, facts, tick, varyKey)
+  return entryOf(record, headers.raw, keptOf(record.body, mostText), null, facts, tick, varyKey)
 }

@@ -4,7 +4,7 @@
  * The key of a request is put together from parts, and looking such a string up costs more than all else of a hit. The target
  * is there already. What is found here is what {@link Level1.find} finds; a property test holds the two together.
  */
-import type { RequestHead } from '@postern/core'
+import { PreparedLines, type RequestHead } from '@postern/core'
 import type { Place } from '../policy/key.ts'
 import type { Entry } from './entry.ts'
 
@@ -12,6 +12,8 @@ import type { Entry } from './entry.ts'
 export interface Slot {
   readonly scheme: string
   readonly authority: string
+  /** The fields of the entry, ready to be sent; made when it is asked for once more, `null` before. */
+  prepared: PreparedLines | undefined | null
   entry: Entry | null
 }
 
@@ -33,6 +35,7 @@ export class Shortcut {
     const slot = this.#slots.get(request.target)
     if (slot === undefined || slot.entry === null) return undefined
     if (slot.authority !== request.authority || slot.scheme !== request.scheme) return undefined
+    if (slot.prepared === null) slot.prepared = PreparedLines.of(slot.entry.raw) ?? undefined
     slot.entry.used = true
     return slot.entry
   }
@@ -53,7 +56,7 @@ export class Shortcut {
     if (this.#slots.size >= this.#capacity) this.clear()
     const old = this.#slots.get(target)
     if (old) release(old)
-    const slot = { scheme, authority, entry }
+    const slot: Slot = { scheme, authority, prepared: null, entry }
     entry.slot = slot
     this.#slots.set(target, slot)
   }

@@ -79,6 +79,10 @@ class Guard implements Source, Sink, Flow {
     return typeof length === 'number' ? length : null
   }
 
+  get readsOnly(): boolean {
+    return this.#sink.readsOnly === true
+  }
+
   start(sink: Sink): Flow {
     this.#sink = sink
     try {

@@ -2,7 +2,9 @@
 import { ProxyError } from '../errors.ts'
 import type { HeaderList } from '../headers/list.ts'
 import { isThenable } from '../pipeline/answer.ts'
-import type { BodyTransform, Reply, Sink, Source } from '../pipeline/contract.ts'
+import type { BodyReplacement, BodyTransform, Reply, Sink, Source } from '../pipeline/contract.ts'
+import { trailersOfChanged } from './changed.ts'
+import { KeptBody } from './kept.ts'
 
 /** True for a body that pushes. */
 export function isSource(body: Reply['body']): body is Source {
@@ -28,6 +30,26 @@ export function sourceOf(bytes: Uint8Array): Source {
   }
 }
 
+/** True for what edits a body. A promise of one is none: nobody waits for it. */
+export function isEdit(given: unknown): given is BodyTransform | BodyReplacement {
+  if (typeof given === 'function') return true
+  const { chunk, end } = (given ?? {}) as Partial<BodyTransform>
+  return typeof chunk === 'function' && typeof end === 'function'
+}
+
+/**
+ * The body in edited form.
+ * @throws TypeError when a replacement gives no source.
+ */
+export function editedSource(body: Uint8Array | Source, edit: BodyTransform | BodyReplacement): Source {
+  // Bytes of a program, which may give them again: whoever edits them gets a copy.
+  const source = isSource(body) ? body : new KeptBody(body)
+  if (typeof edit !== 'function') return transformSource(source, edit)
+  const made = edit(source)
+  if (typeof made?.start !== 'function') throw new TypeError('a replacement of a body gave no source')
+  return made
+}
+
 /** The same body, seen through a transform. A transform that throws breaks the body; it never looks whole. */
 export function transformSource(body: Uint8Array | Source, transform: BodyTransform): Source {
   const source = isSource(body) ? body : sourceOf(body)
@@ -51,7 +73,7 @@ class TransformSink implements Sink {
         this.#more = out.write(bytes)
         return this.#more
       },
-      end: trailers => out.end(trailers),
+      end: trailers => out.end(trailersOfChanged(trailers)),
       fail: error => out.fail(error),
     }
   }

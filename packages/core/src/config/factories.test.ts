@@ -3,6 +3,7 @@ import { createServer } from 'node:http'
 import { describe, expect, test } from 'vitest'
 import * as core from '../index.ts'
 import { ConfigError, type ConfigFault } from '../index.ts'
+import { openTelemetry } from '../observe/opentelemetry/index.ts'
 
 const app = core.pipeline().handle()
 const group = core.upstream({ name: 'test', targets: ['http://127.0.0.1:9'] })
@@ -304,6 +305,43 @@ const FACTORIES: Factory[] = [
       secure: FLAG,
     },
   },
+  ...([core.compress, core.storeCompressed] as const).map(make => ({
+    place: make.name,
+    make: make as never,
+    options: {
+      encodings: [...LIST, [], ['gzip', 'frob'], ['identity']],
+      types: [...LIST, ['text'], ['Text/html'], ['text/html; x'], ['*'], ['*/html']],
+      minLength: NUMBER,
+      levels: [null, 5, [], { br: 12 }, { gzip: 0 }, { zstd: '3' }, { frob: 1 }],
+      maxStreams: [...NUMBER, 0],
+      skip: CALLBACK,
+    },
+  })),
+  {
+    place: 'openTelemetry',
+    make: openTelemetry as never,
+    options: {
+      accept: CHOICE,
+      query: FLAG,
+      redact: LIST,
+      skip: CALLBACK,
+      tracerProvider: OPTIONS,
+      meterProvider: OPTIONS,
+    },
+  },
+  {
+    place: 'editReplyBody',
+    make: core.editReplyBody as never,
+    least: { transform: () => undefined },
+    options: {
+      transform: CALLBACK,
+      types: [...LIST, ['text'], ['*']],
+      required: FLAG,
+      maxBytes: [...NUMBER, 0],
+      maxRatio: [...NUMBER, 0],
+      maxStreams: [...NUMBER, 0],
+    },
+  },
   ...([core.editRequestHeaders, core.editReplyHeaders] as const).map(
     (make): Factory => ({
       place: make.name,
@@ -372,8 +410,25 @@ const FACTORIES: Factory[] = [
       sessionIdleTimeout: [...NUMBER, 0],
       sendTimeout: NUMBER,
       http2: OPTIONS,
+      minHeaderRate: NUMBER,
+      minBodyRate: NUMBER,
+      rateGrace: [...NUMBER, 0],
+      handshakeTimeout: [...NUMBER, 0],
+      maxConnections: NUMBER,
+      maxConnectionsPerClient: NUMBER,
+      exemptClients: [...LIST, ['everybody']],
     },
   },
+  {
+    place: 'connectionCap',
+    make: core.connectionCap,
+    options: {
+      maxConnections: NUMBER,
+      maxConnectionsPerClient: NUMBER,
+      exemptClients: [...LIST, ['everybody']],
+    },
+  },
+  { place: 'slowUploads', make: core.slowUploads, options: {} },
   {
     place: 'toHandler',
     make: (options: never) => core.toHandler(app, options),

@@ -4,7 +4,7 @@ import { callback, oneOf, readOptions, show, something, strings } from '../confi
 import { ConfigError, type ConfigFault, type ProxyError } from '../errors.ts'
 import { isFieldName } from '../headers/list.ts'
 import type { Context, Filter, Outcome, RequestHead } from '../pipeline/contract.ts'
-import { printable, redactAddress, redactQuery } from './redact.ts'
+import { printable, redactAddress, redactQuery, secretNames } from './redact.ts'
 
 /** Longest path, query, host, header value, message and stack in a line, in characters. */
 const MOST = {
@@ -20,23 +20,6 @@ const MOST = {
 /** Lines that wait for a slow reader of stdout, in bytes; what is beyond is dropped rather than held in memory. */
 const MOST_WAITING = 16 << 20
 
-const SECRET_PARAMETERS = [
-  ...['access_token', 'refresh_token', 'id_token', 'token', 'auth', 'authorization', 'jwt', 'session', 'sid'],
-  ...[
-    'password',
-    'passwd',
-    'pwd',
-    'secret',
-    'client_secret',
-    'api_key',
-    'apikey',
-    'api-key',
-    'key',
-    'code',
-    'otp',
-  ],
-  ...['sig', 'signature', 'x-amz-signature', 'x-amz-credential', 'x-amz-security-token', 'x-goog-signature'],
-]
 const SECRET_HEADERS = new Set([
   ...['authorization', 'proxy-authorization', 'cookie', 'cookie2', 'set-cookie', 'x-api-key', 'x-auth-token'],
   ...['x-access-token', 'x-csrf-token', 'x-xsrf-token', 'x-amz-security-token', 'sec-websocket-protocol'],
@@ -84,7 +67,7 @@ export function accessLog(options: AccessLogOptions = {}): Filter {
   checkNames(redact, headers, faults)
   if (faults.length > 0) throw new ConfigError(faults)
   const logger = loggerFor(given.logger, level)
-  const secrets = new Set([...SECRET_PARAMETERS, ...redact.map(name => name.toLowerCase())])
+  const secrets = secretNames(redact)
   const names = headers.map(name => name.toLowerCase())
 
   return {
@@ -113,11 +96,17 @@ function lineOf(
   const state = cx.state as {
     requestId?: unknown
     trace?: { traceId?: unknown } | null
+    otel?: { traceId?: unknown; spanId?: unknown; sampled?: unknown } | null
     waf?: { line?: unknown } | null
     cache?: { status?: unknown; reason?: unknown } | null
   }
   if (typeof state.requestId === 'string' && state.requestId !== '') line.id = printable(state.requestId, 128)
   if (typeof state.trace?.traceId === 'string') line.trace = state.trace.traceId
+  if (typeof state.otel?.traceId === 'string' && state.otel.traceId !== '') {
+    line.trace_id = state.otel.traceId
+    line.span_id = state.otel.spanId
+    line.trace_flags = state.otel.sampled === true ? '01' : '00'
+  }
   line.client = request.clientAddress
   line.method = printable(request.method, MOST.method)
   line.host = printable(request.authority, MOST.host)

@@ -3,6 +3,30 @@
 /** What stands in place of a secret. */
 export const REDACTED = '[redacted]'
 
+/** Parameters whose values are secrets by their names. */
+const SECRET_PARAMETERS = [
+  ...['access_token', 'refresh_token', 'id_token', 'token', 'auth', 'authorization', 'jwt', 'session', 'sid'],
+  ...[
+    'password',
+    'passwd',
+    'pwd',
+    'secret',
+    'client_secret',
+    'api_key',
+    'apikey',
+    'api-key',
+    'key',
+    'code',
+    'otp',
+  ],
+  ...['sig', 'signature', 'x-amz-signature', 'x-amz-credential', 'x-amz-security-token', 'x-goog-signature'],
+]
+
+/** Names, in lower case, of the parameters whose values are never told: the usual ones and `more`. */
+export function secretNames(more: readonly string[]): ReadonlySet<string> {
+  return new Set([...SECRET_PARAMETERS, ...more.map(name => name.toLowerCase())])
+}
+
 /**
  * Text in printable ASCII, cut at `most` characters. Everything else becomes `\xNN`: a log is read on terminals, and
  * JSON leaves the controls from 0x7f to 0x9f as they are.

@@ -21,6 +21,11 @@ function isFinal(status: unknown): boolean {
   return Number.isInteger(status) && (status as number) >= 200 && (status as number) <= 999
 }
 
+/** True for a final status whose replies may have content (RFC 9110, 15.3.5, 15.3.6, 15.4.5). */
+export function hasContent(status: number): boolean {
+  return status !== 204 && status !== 205 && status !== 304
+}
+
 /** A reply that hooks may edit: a program may give one object again and again, so what they edit is a copy of it. */
 export function editable(reply: Reply): Reply {
   const { body } = reply

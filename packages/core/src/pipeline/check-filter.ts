@@ -10,6 +10,7 @@ const HOOKS = [
   'holdBody',
   'onRequestBody',
   'onForward',
+  'onAttempt',
   'onReply',
   'replyBody',
   'onDone',

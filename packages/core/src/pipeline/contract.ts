@@ -5,6 +5,7 @@
  */
 import type { ProxyError } from '../errors.ts'
 import type { HeaderList } from '../headers/list.ts'
+import type { PreparedLines } from '../headers/prepared.ts'
 import type { BarePattern, ParamsOf } from './params.ts'
 
 /** A value now, or a promise of it. A promise exists only where somebody really has to wait. */
@@ -79,6 +80,11 @@ export interface Sink {
   end(trailers?: HeaderList): void
   /** The body broke; it must never look whole to the next reader. */
   fail(error: ProxyError): void
+  /**
+   * True: it never edits the bytes that it gets, and what it hands them to does not either. A source whose bytes are also
+   * others' (a cache's) gives a copy to every sink that does not say so.
+   */
+  readonly readsOnly?: boolean
 }
 
 /** Control over a started {@link Source}. */
@@ -113,6 +119,8 @@ export interface ReplyHead {
 export interface Reply extends ReplyHead {
   /** Bytes, a source, a tunnel, or no body. */
   body: Uint8Array | Source | Tunnel | null
+  /** What `headers` began with when the reply was made, ready to be sent. */
+  prepared?: PreparedLines | undefined
   /** Set when this reply stands for a failure; the access log tells it. */
   error?: ProxyError
   /** Short machine-readable reason of a refusal, for example `rate-limit`. Logged and counted, not sent. */
@@ -125,6 +133,12 @@ export interface BodyTransform {
   end(out: Sink, trailers?: HeaderList): void
 }
 
+/**
+ * Puts another body in a body's place, for edits that take time. The one that it gives starts the old one when it is started, and
+ * hands `pause`, `resume` and `cancel` on to it.
+ */
+export type BodyReplacement = (body: Source) => Source
+
 /** What the upstream is about to see. Edited by `onForward`. */
 export interface ForwardHead {
   readonly method: string
@@ -136,6 +150,28 @@ export interface ForwardHead {
   readonly headers: HeaderList
   /** 1 for the first attempt. */
   readonly attempt: number
+}
+
+/** One attempt as it is sent: its head is final, but for fields that name the attempt itself. */
+export interface SentAttempt {
+  /** 1 for the first. */
+  readonly attempt: number
+  /** Name of the upstream. */
+  readonly upstream: string
+  /** Label of the target; of a bounded set. */
+  readonly target: string
+  readonly method: string
+  /** Target in origin-form, with the base path. */
+  readonly path: string
+  readonly headers: HeaderList
+}
+
+/** Hears how an attempt goes. Must not throw. */
+export interface AttemptWatch {
+  /** The final head of its reply has come, or 101. At most once. */
+  onHead(status: number): void
+  /** It is over, body or tunnel included; exactly once. `error`: it failed, or nobody wanted the rest. */
+  onEnd(error: ProxyError | null): void
 }
 
 /** One exchange: a request, and what is known about it so far. */
@@ -157,6 +193,8 @@ export interface Context<S extends object = object, P extends object = object> {
   readonly draining: boolean
   /** Sends an interim response (100, 102, 103) where the client's protocol can carry it. */
   inform(status: number, headers: HeaderList): void
+  /** The client may send the body as slowly as it likes: `minBodyRate` of the server does not count. */
+  allowSlowBody(): void
 }
 
 /** How an exchange ended. */
@@ -204,10 +242,23 @@ export interface Filter<
   readonly onRequestBody?: (cx: Context<Needs & Adds, P>, bytes: Uint8Array, end: boolean) => Verdict
   /** Once per attempt, before the head goes to the upstream. */
   readonly onForward?: (cx: Context<Needs & Adds, P>, out: ForwardHead) => Awaitable<void>
-  /** In reverse order, for every filter that was entered. Edits the head, or replaces the reply. */
+  /** Once per attempt, behind all `onForward`, as it is sent: gives what wants to hear how it goes. */
+  readonly onAttempt?: (cx: Context<Needs & Adds, P>, sent: SentAttempt) => AttemptWatch | undefined
+  /**
+   * In reverse order, for every filter that was entered. Edits the head, or replaces the reply. One that decides by the
+   * body calls `holdReplyBody(head, …)`.
+   */
   readonly onReply?: (cx: Context<Needs & Adds, P>, head: ReplyHead) => Verdict
-  /** Once per reply, in reverse order: a transform for its body, or `undefined` to leave it alone. */
-  readonly replyBody?: (cx: Context<Needs & Adds, P>, head: ReplyHead) => BodyTransform | undefined
+  /**
+   * Once per reply, in reverse order: what edits its body, or `undefined` to leave it alone. An edited reply loses its
+   * `Content-Length`, digests and `Accept-Ranges`, and its `ETag` becomes a weak one. The bytes are as they were sent, with their
+   * `Content-Encoding`, and of a part where the status is 206: `editReplyBody` takes care of both. Also called for a HEAD, where the
+   * head alone is edited.
+   */
+  readonly replyBody?: (
+    cx: Context<Needs & Adds, P>,
+    head: ReplyHead,
+  ) => BodyTransform | BodyReplacement | undefined
   /** Exactly once, whatever happened. Must not throw. */
   readonly onDone?: (cx: Context<Needs & Adds, P>, outcome: Outcome) => void
   /** For bundles made by `bundle()`: used in place of this filter, in this order. */
@@ -295,6 +346,10 @@ export interface ClientLink {
   /** Bytes of request body read so far. */
   readonly bytesReceived: number
   inform(status: number, headers: HeaderList): void
+  /** Ends the exchange now: an answer where none has begun, else a cut one. Transports that have no way to do so leave it out. */
+  cut?(error: ProxyError): void
+  /** The body is not held to a rate. Transports that know of none leave it out. */
+  allowSlowBody?(): void
 }
 
 /** An exchange in the hands of a transport. */

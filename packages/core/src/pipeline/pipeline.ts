@@ -5,6 +5,7 @@ import { ConfigError, type ConfigFault, type ProxyError } from '../errors.ts'
 import { cidrMatcher } from '../net/cidr.ts'
 import { ALL_READINGS, type PathReading } from '../router/readings.ts'
 import { inject } from '../transport/inject.ts'
+import { markPart } from './check-app.ts'
 import { compile, type Description, type Step } from './compile.ts'
 import type {
   App,
@@ -172,7 +173,9 @@ function partOf(description: Description): Part {
       },
     ])
   }
-  return Object.freeze({ [DESCRIPTION]: description, trusts: useless, open: useless, inject: useless })
+  return markPart(
+    Object.freeze({ [DESCRIPTION]: description, trusts: useless, open: useless, inject: useless }),
+  )
 }
 
 /** What a pattern or host name is called in faults; whoever writes JavaScript may have written anything. */

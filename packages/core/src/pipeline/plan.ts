@@ -1,6 +1,8 @@
 /** What a route does, flattened at build: one array per hook, so that a request is a loop. */
 import { isThenable } from './answer.ts'
 import type {
+  AttemptWatch,
+  BodyReplacement,
   BodyTransform,
   Context,
   Filter,
@@ -8,6 +10,7 @@ import type {
   Handler,
   Outcome,
   ReplyHead,
+  SentAttempt,
   Verdict,
 } from './contract.ts'
 
@@ -50,10 +53,13 @@ export interface Plan {
   readonly holdBody: readonly Hook<(cx: AnyContext) => number>[]
   readonly onRequestBody: readonly Hook<(cx: AnyContext, bytes: Uint8Array, end: boolean) => Verdict>[]
   readonly onForward: readonly Hook<(cx: AnyContext, out: ForwardHead) => void | Promise<void>>[]
+  readonly onAttempt: readonly Hook<(cx: AnyContext, sent: SentAttempt) => AttemptWatch | undefined>[]
   /** Last filter first. */
   readonly onReply: readonly Hook<(cx: AnyContext, head: ReplyHead) => Verdict>[]
   /** Last filter first. */
-  readonly replyBody: readonly Hook<(cx: AnyContext, head: ReplyHead) => BodyTransform | undefined>[]
+  readonly replyBody: readonly Hook<
+    (cx: AnyContext, head: ReplyHead) => BodyTransform | BodyReplacement | undefined
+  >[]
   readonly onDone: readonly Hook<(cx: AnyContext, outcome: Outcome) => void>[]
 }
 
@@ -90,6 +96,7 @@ export function makePlan(
     holdBody: hooks(filters, 'holdBody'),
     onRequestBody: hooks(filters, 'onRequestBody'),
     onForward: hooks(filters, 'onForward'),
+    onAttempt: hooks(filters, 'onAttempt'),
     onReply: hooks(filters, 'onReply').reverse(),
     replyBody: hooks(filters, 'replyBody').reverse(),
     onDone: hooks(filters, 'onDone'),
@@ -149,7 +156,15 @@ function someState(makers: readonly (() => object)[]): object {
   return state
 }
 
-type HookName = 'onRequest' | 'holdBody' | 'onRequestBody' | 'onForward' | 'onReply' | 'replyBody' | 'onDone'
+type HookName =
+  | 'onRequest'
+  | 'holdBody'
+  | 'onRequestBody'
+  | 'onForward'
+  | 'onAttempt'
+  | 'onReply'
+  | 'replyBody'
+  | 'onDone'
 
 function hooks<K extends HookName>(
   filters: readonly AnyFilter[],

@@ -72,6 +72,7 @@ export function subrequest<S extends object, P extends object>(
     startedAt: performance.now(),
     draining: cx.draining,
     inform,
+    allowSlowBody() {},
   }
   return { context, abort: error => controller.abort(error), adopt() {} }
 }

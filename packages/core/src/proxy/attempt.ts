@@ -2,7 +2,7 @@
 import type { Own } from '../body/guard.ts'
 import { ProxyError } from '../errors.ts'
 import type { HeaderList } from '../headers/list.ts'
-import type { Flow, Reply, Sink, Source } from '../pipeline/contract.ts'
+import type { AttemptWatch, Flow, Reply, Sink, Source } from '../pipeline/contract.ts'
 import type { Exchange } from '../pipeline/exchange.ts'
 import { failureReply } from '../reply.ts'
 import type { Call, Receiver, UpstreamTunnel } from '../upstream/connector.ts'
@@ -49,6 +49,7 @@ export class Attempt implements Receiver, Source, Flow, Deadline, RetryFacts, Ow
   #target: Target | null = null
   #ticket = 0
   #sentAt = 0
+  #watch: AttemptWatch | null = null
   #reply: Reply | null = null
   #sink: Sink | null = null
   readonly #held: Uint8Array[] = []
@@ -101,8 +102,9 @@ export class Attempt implements Receiver, Source, Flow, Deadline, RetryFacts, Ow
     return this.#tried === null ? [this.lastTarget!] : [...this.#tried, this.lastTarget!]
   }
 
-  /** It is being sent now. */
-  leaving(): void {
+  /** It is being sent now, and `watch` hears how it goes. */
+  leaving(watch: AttemptWatch | null): void {
+    this.#watch = watch
     const target = this.lastTarget!
     this.#target = target
     this.#ticket = target.enter()
@@ -132,6 +134,7 @@ export class Attempt implements Receiver, Source, Flow, Deadline, RetryFacts, Ow
     if (this.#target !== null) {
       this.#ticket = this.#target.headed(this.#ticket, performance.now() - this.#sentAt, status)
     }
+    this.#watch?.onHead(status)
     const headers = replyFields(raw, status)
     const carrier = this.#carrier
     if (carrier !== null) {
@@ -153,7 +156,13 @@ export class Attempt implements Receiver, Source, Flow, Deadline, RetryFacts, Ow
     const target = this.#target
     const ticket = target?.headed(this.#ticket, performance.now() - this.#sentAt, 101) ?? 0
     this.#target = null
-    tunnel.onClose(() => target?.leave(ticket, 'ok'))
+    const watch = this.#watch
+    this.#watch = null
+    watch?.onHead(101)
+    tunnel.onClose(() => {
+      target?.leave(ticket, 'ok')
+      watch?.onEnd(null)
+    })
     this.#settle('ok')
     const headers = replyFields(raw, 101)
     const cookie = this.#carrier?.cookieFor(this)
@@ -179,12 +188,14 @@ export class Attempt implements Receiver, Source, Flow, Deadline, RetryFacts, Ow
 
   onError(error: ProxyError): void {
     if (this.over) return
-    this.#left(blames(error) ? 'failed' : 'neutral')
+    this.#left(blames(error) ? 'failed' : 'neutral', error)
     if (this.#reply === null && this.#carrier?.again(this, error)) return
     this.#settle('neutral')
     if (this.#reply === null) this.#resolve(failureReply(error))
-    else if (this.#sink !== null) this.#sink.fail(error)
-    else this.#error = error
+    else if (this.#sink !== null) {
+      this.#held.length = 0
+      this.#sink.fail(error)
+    } else this.#error = error
   }
 
   #refuse(): void {
@@ -218,10 +229,13 @@ export class Attempt implements Receiver, Source, Flow, Deadline, RetryFacts, Ow
 
   /** The client has gone, or nobody wants the rest. */
   cancel(error: ProxyError): void {
+    // What is held goes in any case: it must not come after this.
+    this.#held.length = 0
+    this.#error = null
     if (this.over && this.#end === null) return
+    this.#left('neutral', error)
     this.#settle('neutral')
     this.#end = null
-    this.#held.length = 0
     this.call?.cancel(error)
     if (this.#reply === null) this.#resolve(failureReply(error))
   }
@@ -256,7 +270,12 @@ export class Attempt implements Receiver, Source, Flow, Deadline, RetryFacts, Ow
     this.cx.onAbort(null)
   }
 
-  #left(verdict: Verdict): void {
+  #left(verdict: Verdict, error: ProxyError | null = null): void {
+    const watch = this.#watch
+    if (watch !== null) {
+      this.#watch = null
+      watch.onEnd(error)
+    }
     const target = this.#target
     if (target === null) return
     this.#target = null

@@ -10,9 +10,11 @@ import { ProxyError } from '../errors.ts'
 import type { Reply } from '../pipeline/contract.ts'
 import type { Exchange } from '../pipeline/exchange.ts'
 import { openTunnel } from '../upgrade/forward.ts'
+import type { OutgoingRequest } from '../upstream/connector.ts'
 import type { Target } from '../upstream/target.ts'
 import type { Upstream } from '../upstream/upstream.ts'
 import { Attempt, type Carrier } from './attempt.ts'
+import { watchAttempt } from './attempt-watch.ts'
 import { Deadlines } from './deadlines.ts'
 import { EditableHead, type ForwardRules, forwardFields } from './forward-head.ts'
 import { retryAfter } from './retry-after.ts'
@@ -108,7 +110,9 @@ export class Courier implements Carrier {
     const forward = (): void => {
       // The client may have gone while a filter made us wait: then nothing is sent.
       if (attempt.over) return
-      send(attempt, target, head.target, head.authority, head.headers.raw, fresh, protocol)
+      const { headers } = head
+      const { decided } = headers
+      send(attempt, target, head.target, head.authority, headers.raw, fresh, protocol, decided)
     }
     try {
       const waiting = cx.forward(head)
@@ -128,6 +132,7 @@ function send(
   fields: string[],
   fresh: boolean,
   protocol: string | null,
+  decided?: OutgoingRequest['decided'],
 ): void {
   const { cx, count } = attempt
   const { connector, basePath } = target
@@ -137,11 +142,14 @@ function send(
   if (attempt.body !== null && connector.expects === true && cx.request.headers.has('expect')) {
     fields.push('Expect', '100-continue')
   }
-  attempt.leaving()
   const { method } = cx.request
+  const { body } = attempt
+  const { onAttempt } = cx.plan
+  attempt.leaving(onAttempt.length === 0 ? null : watchAttempt(cx, target.label, whole, fields))
+  const request: OutgoingRequest = { method, target: whole, headers: fields, body, fresh }
   const call =
     protocol === null
-      ? connector.send({ method, target: whole, headers: fields, body: attempt.body, fresh }, attempt)
+      ? connector.send(decided && body ? { ...request, decided } : request, attempt)
       : openTunnel(connector, { method, target: whole, headers: fields, body: null }, protocol, attempt)
   // It may have failed at once, and the next attempt be on its way.
   if (attempt.count === count) attempt.call = call

@@ -61,7 +61,7 @@ export function forwardFields(request: RequestHead, hasBody: boolean, rules: For
 /** What `onForward` hooks edit. Illegal values throw where they are set, and never reach the wire. */
 export class EditableHead implements ForwardHead {
   readonly method: string
-  readonly headers: HeaderList
+  readonly headers: ForwardHeaders
   readonly attempt: number
   #target: string
   #authority: string
@@ -101,8 +101,19 @@ export class EditableHead implements ForwardHead {
   }
 }
 
-/** `set` and `delete` take the spellings along that an application server folds onto the same name. */
-class ForwardHeaders extends HeaderList {
+/**
+ * `set` and `delete` take the spellings along that an application server folds onto the same name. What a hook has removed
+ * or written is its word: a trailer of the client's cannot say it again (RFC 9110, 6.5.1).
+ */
+export class ForwardHeaders extends HeaderList {
+  readonly #decided: ((name: string, value: string) => boolean)[] = []
+
+  /** A test for fields that a hook has decided about; `undefined` when none has. */
+  get decided(): ((name: string, value: string) => boolean) | undefined {
+    const tests = this.#decided
+    return tests.length === 0 ? undefined : (name, value) => tests.some(test => test(name, value))
+  }
+
   override append(name: string, value: string): this {
     refuseFraming(name)
     return super.append(name, value)
@@ -110,22 +121,26 @@ class ForwardHeaders extends HeaderList {
 
   override set(name: string, value: string): this {
     refuseFraming(name)
-    this.#deleteAliases(name)
+    this.#deleteAliases(name, name.toLowerCase())
     return super.set(name, value)
   }
 
   override delete(name: string): boolean {
-    const aliases = this.#deleteAliases(name)
-    return super.delete(name) || aliases
+    return this.#deleteAliases(name)
   }
 
-  #deleteAliases(name: string): boolean {
+  override deleteWhere(test: (name: string, value: string) => boolean): boolean {
+    this.#decided.push(test)
+    return super.deleteWhere(test)
+  }
+
+  /** `except`: a name in lower case that stays. */
+  #deleteAliases(name: string, except?: string): boolean {
     const folded = foldName(name)
-    const lower = name.toLowerCase()
-    return this.deleteWhere(other => {
-      if (other.length !== folded.length || sameName(other, lower)) return false
-      return foldName(other) === folded
-    })
+    const isAlias = (other: string): boolean => other.length === folded.length && foldName(other) === folded
+    this.#decided.push(isAlias)
+    if (except === undefined) return super.deleteWhere(isAlias)
+    return super.deleteWhere(other => isAlias(other) && !sameName(other, except))
   }
 }
 

@@ -70,6 +70,7 @@ export function testContext<S extends object = object, P extends object = object
     draining: head.draining ?? false,
     informed,
     inform: (status, headers) => void informed.push({ status, headers }),
+    allowSlowBody() {},
     abort: error => controller.abort(error),
   }
 }

@@ -1,4 +1,5 @@
 /** The last look at a reply before it is sent, the same for every transport. */
+import { KeptBody } from '../body/kept.ts'
 import { isSource } from '../body/transform.ts'
 import { ProxyError } from '../errors.ts'
 import { HeaderList, isFieldName, isFieldValue } from '../headers/list.ts'
@@ -45,7 +46,8 @@ export function fitReply(reply: Reply, method: string): Reply {
   if (status === 204) headers.delete('content-length')
   else if (status === 205) headers.set('Content-Length', '0')
   else if (status !== 304) {
-    if (!(body instanceof Uint8Array) || method === 'HEAD') return reply
+    if (!(body instanceof Uint8Array || body instanceof KeptBody) || method === 'HEAD') return reply
+    if (reply.prepared?.length === body.length && reply.prepared.leads(headers)) return reply
     const told = headers.get('content-length')
     if (told === undefined || told === String(body.length)) return reply
     return bug('the Content-Length of a reply is not the length of its body')

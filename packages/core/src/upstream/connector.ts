@@ -10,6 +10,8 @@ export interface OutgoingRequest {
   /** `[name, value, …]`, `Host` included. */
   readonly headers: string[]
   readonly body: Source | null
+  /** Fields that hooks have removed or written: trailers of the body with these names must not be sent. */
+  readonly decided?: (name: string, value: string) => boolean
   /** Protocol to change to (RFC 9110, 7.8), lower case: for {@link Connector.open} only. */
   readonly upgrade?: string
   /** Over a connection that nothing else has used. Default false. */

@@ -112,6 +112,9 @@ export function scripted(bytes: string | Buffer, then?: 'end' | 'reset'): Return
 
 export type Kind = 'http' | 'https' | 'h2' | 'h2c'
 
+/** Journeys run on the wire with `POSTERN_TRANSPORT=wire`, else on node:http. */
+export const onWire: boolean = process.env.POSTERN_TRANSPORT === 'wire'
+
 /** An edge in front of an app. `h2` is secure with HTTP/1.1 allowed. */
 export async function edge(
   app: App,
@@ -127,7 +130,7 @@ export async function edge(
         : kind === 'h2'
           ? createSecureServer({ key, cert, allowHTTP1: true })
           : createH2c()
-  const attached = attach(server as TcpServer, app, options)
+  const attached = attach(server as TcpServer, app, { wire: onWire, ...options })
   const port = await listen(server as TcpServer)
   onTestFinished(() => attached.drain(0))
   const scheme = kind === 'http' || kind === 'h2c' ? 'http' : 'https'

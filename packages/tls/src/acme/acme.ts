@@ -26,7 +26,11 @@ const DENIED = MINUTE
 const MOST_DENIED = 10_000
 /** On-demand names that are in work at once. */
 const MOST_PENDING = 8
-const NAME = /^(?=.{4,253}$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)+$/
+/** Time for `allow()`, in ms; as long as a handshake has by default. */
+const ALLOW = 10_000
+/** A DNS name that a CA could sign: two labels at least, and no address. */
+const NAME =
+  /^(?=.{4,253}$)(?!.*\.\d+$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)+$/
 
 /**
  * Gets certificates by ACME (RFC 8555) and renews them at the time that the CA suggests (RFC 9773), or when a third of
@@ -67,7 +71,7 @@ class AcmeIssuer implements Acme {
   }
 
   async load(): Promise<readonly CertificateInput[]> {
-    const { storage, onDemand } = this.#settings
+    const { storage, onDemand, clock } = this.#settings
     if (onDemand) {
       for (const key of (await storage.list('certificates/')).slice(0, onDemand.most)) {
         const found = readOnDemand(await storage.read(key))
@@ -76,7 +80,7 @@ class AcmeIssuer implements Acme {
     }
     const inputs: CertificateInput[] = []
     for (const managed of this.#managed.values()) {
-      await managed.refresh(storage)
+      await managed.refresh(storage, clock())
       const { stored } = managed
       if (stored) inputs.push({ cert: stored.cert, key: stored.key, label: `acme ${managed.names[0]}` })
     }
@@ -101,7 +105,8 @@ class AcmeIssuer implements Acme {
     if (!onDemand || !NAME.test(name) || this.#stop.signal.aborted) return null
     const running = this.#pending.get(name)
     if (running) return running
-    if ((this.#denied.get(name) ?? 0) > clock() || this.#pending.size >= MOST_PENDING) return null
+    const denied = (this.#denied.get(name) ?? 0) - clock()
+    if ((denied > 0 && denied <= DENIED) || this.#pending.size >= MOST_PENDING) return null
     const made = this.#issueOnDemand(name).finally(() => this.#pending.delete(name))
     this.#pending.set(name, made)
     return made
@@ -138,7 +143,7 @@ class AcmeIssuer implements Acme {
   async #tend(managed: ManagedCertificate): Promise<void> {
     const { storage, clock } = this.#settings
     // Another machine may have been quicker.
-    if (await managed.refresh(storage)) await this.#changed?.()
+    if (await managed.refresh(storage, clock())) await this.#changed?.()
     await this.#askWindow(managed)
     if (managed.dueAt > clock()) return
     if (managed.onDemand && !(await this.#mayRenew(managed))) return
@@ -146,10 +151,29 @@ class AcmeIssuer implements Acme {
   }
 
   async #mayRenew(managed: ManagedCertificate): Promise<boolean> {
-    const { onDemand, clock } = this.#settings
-    if (onDemand && (await onDemand.allow(managed.names[0]!)) === true) return true
-    if (managed.validTo < clock()) this.#managed.delete(managed.id)
+    const { clock, storage } = this.#settings
+    if (await this.#allows(managed.names[0]!)) return true
+    if (managed.validTo < clock()) {
+      this.#managed.delete(managed.id)
+      // Else it would count for ever against the most that may be there.
+      await managed.forget(storage)
+    }
     return false
+  }
+
+  /** Asks the operator's function, for a bounded time: a database that hangs must not hold all places of `MOST_PENDING`. */
+  async #allows(name: string): Promise<boolean> {
+    const { onDemand } = this.#settings
+    if (!onDemand) return false
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<never>((_resolve, reject) => {
+      timer = setTimeout(() => reject(new Error(`allow() gave no answer in ${ALLOW} ms`)), ALLOW).unref()
+    })
+    try {
+      return (await Promise.race([onDemand.allow(name), late])) === true
+    } finally {
+      clearTimeout(timer)
+    }
   }
 
   async #askWindow(managed: ManagedCertificate): Promise<void> {
@@ -175,9 +199,12 @@ class AcmeIssuer implements Acme {
     const release = await storage.lock(`locks/${managed.id}`, lasts)
     if (release === null) return
     try {
-      if (await managed.refresh(storage)) await this.#changed?.()
+      if (await managed.refresh(storage, clock())) await this.#changed?.()
       if (managed.dueAt > clock()) return
-      const failure = await this.#askAll(managed)
+      // Nothing is asked, so nothing has failed: the next look tries.
+      const awake = this.#authorities.filter(authority => !authority.isResting)
+      if (awake.length === 0) return
+      const failure = await this.#askAll(managed, awake)
       if (failure === null) {
         await this.#changed?.()
         return
@@ -198,15 +225,16 @@ class AcmeIssuer implements Acme {
   }
 
   /** `null` when one of them issued; else the last failure. */
-  async #askAll(managed: ManagedCertificate): Promise<AcmeError | null> {
+  async #askAll(managed: ManagedCertificate, authorities: readonly Authority[]): Promise<AcmeError | null> {
     let failure: AcmeError | null = null
-    for (const authority of this.#authorities) {
+    for (const authority of authorities) {
       const { directory } = authority
       const replaces = managed.stored?.directory === directory ? managed.renewalId : null
       try {
         const { cert, key } = await authority.order(managed.names, replaces)
         const { names, onDemand } = managed
-        await managed.keep(this.#settings.storage, { names, cert, key, directory, onDemand })
+        const { storage, clock } = this.#settings
+        await managed.keep(storage, { names, cert, key, directory, onDemand }, clock())
         this.#tell(
           'info',
           'acme-issued',
@@ -233,10 +261,10 @@ class AcmeIssuer implements Acme {
     const { onDemand, clock, storage } = this.#settings
     const deny = (): void => void this.#denied.set(name, clock() + DENIED)
     try {
-      if (!onDemand || (await onDemand.allow(name)) !== true) return deny()
+      if (!onDemand || !(await this.#allows(name))) return deny()
       const managed = new ManagedCertificate([name], true)
       const known = this.#managed.get(managed.id) ?? managed
-      await known.refresh(storage)
+      await known.refresh(storage, clock())
       if (known.dueAt > clock()) {
         if (known.stored && !this.#managed.has(known.id)) {
           this.#add(known)
@@ -264,7 +292,8 @@ class AcmeIssuer implements Acme {
 
   #takeOrder(perHour: number): boolean {
     const now = this.#settings.clock()
-    this.#orders = this.#orders.filter(time => now - time < 60 * MINUTE)
+    // Those of the future were counted before the clock was set back.
+    this.#orders = this.#orders.filter(time => time <= now && now - time < 60 * MINUTE)
     if (this.#orders.length >= perHour) return false
     this.#orders.push(now)
     return true

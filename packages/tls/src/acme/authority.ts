@@ -5,10 +5,11 @@ import { AcmeClient } from './client.ts'
 import { AcmeError } from './error.ts'
 import type { AcmeAuthority, AcmeSettings } from './options.ts'
 import { type Issued, type OrderPlan, placeOrder } from './order.ts'
-import { type RenewalWindow, readWindow, windowRecheck } from './schedule.ts'
+import { LONGEST_WAIT, type RenewalWindow, readWindow, windowRecheck } from './schedule.ts'
 
 /** Time for one exchange, in ms. */
 const EXCHANGE = 30_000
+const MINUTE = 60_000
 
 interface StoredAccount {
   key: string
@@ -22,6 +23,7 @@ export class Authority {
   readonly #settings: AcmeSettings
   readonly #proofs: Challenges
   readonly #signal: AbortSignal
+  #restsUntil = 0
   #session: { client: AcmeClient; key: KeyObject } | null = null
 
   constructor(config: AcmeAuthority, settings: AcmeSettings, proofs: Challenges, signal: AbortSignal) {
@@ -32,11 +34,33 @@ export class Authority {
     this.#signal = signal
   }
 
+  /** True after an answer that is about all orders, not about one: it is down, or we ask too much. */
+  get isResting(): boolean {
+    const left = this.#restsUntil - this.#settings.clock()
+    return left > 0 && left <= LONGEST_WAIT
+  }
+
   /** Orders a certificate. @throws AcmeError. */
   async order(names: readonly string[], replaces: string | null): Promise<Issued> {
+    try {
+      return await this.#order(names, replaces)
+    } catch (error) {
+      if (error instanceof AcmeError) this.#restAfter(error)
+      throw error
+    }
+  }
+
+  /** A limit may be of one name only, so others are tried again after a minute; 503 is about the whole CA. */
+  #restAfter({ type, status, retryAfter }: AcmeError): void {
+    const isGeneral = type === 'connection' || type === 'timeout' || type === 'rateLimited' || status >= 500
+    if (!isGeneral && status !== 429) return
+    this.#restsUntil = this.#settings.clock() + Math.max(MINUTE, status === 503 ? retryAfter : 0)
+  }
+
+  async #order(names: readonly string[], replaces: string | null): Promise<Issued> {
     const { client, key } = await this.#open()
     await this.#register()
-    const { challenges, orderTimeout, clock } = this.#settings
+    const { challenges, orderTimeout } = this.#settings
     const renewable = (await client.directory()).renewalInfo !== undefined
     const profile = this.#config.profile ?? null
     await this.#assertProfile(profile)
@@ -46,7 +70,6 @@ export class Authority {
       proofs: this.#proofs,
       signal: this.#signal,
       timeout: orderTimeout,
-      clock,
     }
     try {
       return await placeOrder(client, plan, tools)

@@ -1,7 +1,7 @@
 /** One certificate under management: what is stored of it, and when it is due. */
 import { createHash, X509Certificate } from 'node:crypto'
 import { makeMaterial, readChain, readKey } from '../store/material.ts'
-import { type RenewalWindow, renewalId, renewalTime, shareOf } from './schedule.ts'
+import { LONGEST_WAIT, type RenewalWindow, renewalId, renewalTime, restAfter, shareOf } from './schedule.ts'
 import type { AcmeStorage } from './storage.ts'
 
 /** What the store keeps of a certificate. */
@@ -14,10 +14,11 @@ export interface StoredCertificate {
   readonly onDemand: boolean
 }
 
-/** What the store keeps of failures, so that a restart does not begin at once again. */
+/** What the store keeps of attempts, so that a restart does not begin at once again. */
 interface StoredState {
   failures: number
   notBefore: number
+  early: number
 }
 
 /** A certificate, or the wish for one. */
@@ -33,6 +34,8 @@ export class ManagedCertificate {
   windowAt = 0
   failures = 0
   notBefore = 0
+  /** Renewals in a row that a CA wanted before their time. */
+  early = 0
   #validity: { validFrom: number; validTo: number } | null = null
   #text: string | null = null
 
@@ -61,20 +64,30 @@ export class ManagedCertificate {
 
   /** When it should be renewed. */
   get renewAt(): number {
+    return this.#renewAt(this.window)
+  }
+
+  #renewAt(window: RenewalWindow | null): number {
     if (!this.#validity || !this.stored) return 0
-    return renewalTime(this.#validity, this.window, shareOf(this.stored.cert))
+    return renewalTime(this.#validity, window, shareOf(this.stored.cert))
   }
 
   /** When the next attempt is due. */
   get dueAt(): number {
+    // The rest after an issue is no reason to stay without a certificate, should it get lost.
+    if (this.stored === null && this.failures === 0) return 0
     return Math.max(this.renewAt, this.notBefore)
   }
 
   /** Reads what is stored; true when there is another certificate than before. What is broken counts as absent. */
-  async refresh(storage: AcmeStorage): Promise<boolean> {
+  async refresh(storage: AcmeStorage, now: number): Promise<boolean> {
     const state = parse<StoredState>(await storage.read(this.#statePlace))
     this.failures = Number.isSafeInteger(state?.failures) ? state!.failures : 0
-    this.notBefore = Number.isFinite(state?.notBefore) ? state!.notBefore : 0
+    this.early = Number.isSafeInteger(state?.early) ? state!.early : 0
+    const { notBefore } = state ?? {}
+    // A time that no wait reaches was written while the clock was wrong.
+    this.notBefore = Number.isFinite(notBefore) && notBefore! - now <= LONGEST_WAIT ? notBefore! : 0
+    if (this.windowAt - now > LONGEST_WAIT) this.windowAt = 0
     const text = await storage.read(this.place)
     if (text === this.#text) return false
     const stored = parse<StoredCertificate>(text)
@@ -83,22 +96,36 @@ export class ManagedCertificate {
     return true
   }
 
-  /** Keeps a new certificate and forgets failures. */
-  async keep(storage: AcmeStorage, stored: StoredCertificate): Promise<void> {
+  /** Keeps a new certificate and forgets failures. A CA that wants it replaced again at once has to wait: see `restAfter`. */
+  async keep(storage: AcmeStorage, stored: StoredCertificate, now: number): Promise<void> {
     const text = JSON.stringify(stored)
+    const isEarly = this.stored !== null && now < this.#renewAt(null)
     await storage.write(this.place, text)
-    await storage.remove(this.#statePlace)
     this.#adopt(stored)
     this.#text = text
     this.failures = 0
-    this.notBefore = 0
+    this.early = isEarly ? this.early + 1 : 0
+    const { validFrom, validTo } = this.#validity ?? { validFrom: now, validTo: now }
+    this.notBefore = now + restAfter(this.early, validTo - validFrom)
+    await this.#keepState(storage)
+  }
+
+  /** Takes it out of the storage: it has ended, and nobody wants another. */
+  async forget(storage: AcmeStorage): Promise<void> {
+    await storage.remove(this.place)
+    await storage.remove(this.#statePlace)
   }
 
   /** Keeps a failure and the time before which there is no other attempt. */
   async keepFailure(storage: AcmeStorage, notBefore: number): Promise<void> {
     this.failures++
     this.notBefore = notBefore
-    await storage.write(this.#statePlace, JSON.stringify({ failures: this.failures, notBefore }))
+    await this.#keepState(storage)
+  }
+
+  async #keepState(storage: AcmeStorage): Promise<void> {
+    const { failures, notBefore, early } = this
+    await storage.write(this.#statePlace, JSON.stringify({ failures, notBefore, early }))
   }
 
   #adopt(stored: StoredCertificate): boolean {

@@ -9,6 +9,9 @@ const DAY = 86_400_000
 const FIRST_RETRY = 5 * MINUTE
 const LONGEST_RETRY = DAY
 
+/** No wait is longer, the random part included. A later time is the work of a clock that was wrong. */
+export const LONGEST_WAIT: number = 1.5 * DAY
+
 /** A span of time that a CA suggests for renewal (RFC 9773, 4.2), in ms since 1970. */
 export interface RenewalWindow {
   readonly start: number
@@ -42,6 +45,15 @@ export function shareOf(text: string): number {
 export function retryDelay(failures: number, retryAfter: number, random: () => number): number {
   const wait = Math.min(LONGEST_RETRY, FIRST_RETRY * 2 ** Math.min(20, Math.max(0, failures - 1)))
   return Math.max(retryAfter, wait) * (1 + random() / 4)
+}
+
+/**
+ * Rest after a certificate was issued, whatever the CA suggests: an hour, doubled up to a day for each renewal in a row that came
+ * before its time (`early`), and never more than a tenth of the life. A CA whose windows are always past is so asked once a
+ * day, not once a minute.
+ */
+export function restAfter(early: number, life: number): number {
+  return Math.max(0, Math.min(DAY, HOUR * 2 ** Math.min(20, early), life / 10))
 }
 
 /** Reads a window. `null` for what is none, or is upside down. */

@@ -83,12 +83,7 @@ export function fileStorage(dir: string): AcmeStorage {
             }
           } catch (error) {
             if ((error as { code?: string }).code !== 'EEXIST') throw error
-            const end = await stat(path).then(
-              ({ mtimeMs }) => mtimeMs,
-              () => 0,
-            )
-            if (end > Date.now()) return null
-            await rm(path, { force: true })
+            if (!(await breakLock(path, ttl))) return null
           }
         }
         return null
@@ -110,7 +105,8 @@ export function memoryStorage(): AcmeStorage {
     list: prefix => [...texts.keys()].filter(key => key.startsWith(prefix)).sort(),
     lock(key, ttl) {
       const now = Date.now()
-      if ((locks.get(key) ?? 0) > now) return null
+      const left = (locks.get(key) ?? 0) - now
+      if (left > 0 && left <= 2 * ttl) return null
       const end = now + ttl
       locks.set(key, end)
       return () => {
@@ -118,6 +114,34 @@ export function memoryStorage(): AcmeStorage {
       }
     },
   }
+}
+
+/**
+ * Takes away a lock whose time is over; false while it holds. An end that is farther than any lock lasts was written while a clock
+ * was wrong. The file is moved, not removed: whoever was quicker has made a new lock by now, and gets it back.
+ */
+async function breakLock(path: string, ttl: number): Promise<boolean> {
+  const moved = `${path}.${randomBytes(6).toString('hex')}.draft`
+  try {
+    if (holds(await stat(path), ttl)) return false
+    await rename(path, moved)
+  } catch (error) {
+    // Released, or broken by somebody else, in between.
+    if (isMissing(error)) return true
+    throw error
+  }
+  try {
+    if (!holds(await stat(moved), ttl)) return true
+    await link(moved, path).catch(() => {})
+    return false
+  } finally {
+    await rm(moved, { force: true })
+  }
+}
+
+function holds({ mtimeMs }: { mtimeMs: number }, ttl: number): boolean {
+  const left = mtimeMs - Date.now()
+  return left > 0 && left <= 2 * ttl
 }
 
 function isMissing(error: unknown): boolean {

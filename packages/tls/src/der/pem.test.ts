@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { pemBlocks, toPem } from './pem.ts'
+import { breaksOff, pemBlocks, toPem } from './pem.ts'
 
 test('finds blocks among other text, in order', () => {
   const [one, two] = [toPem('CERTIFICATE', randomBytes(100)), toPem('EC PRIVATE KEY', randomBytes(10))]
@@ -20,4 +20,10 @@ test('a megabyte of openings takes no time that grows with its square', () => {
   expect(pemBlocks(text)).toEqual([])
   // A quadratic search would take minutes; the bound is generous.
   expect(process.cpuUsage(start).user / 1000).toBeLessThan(5000)
+})
+
+test('a text that breaks off inside a block is known, wherever it does', () => {
+  const one = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n'
+  for (const whole of ['', 'text', one, one + one, `${one}text`]) expect(breaksOff(whole)).toBe(false)
+  for (const cut of [14, 30, 35, 45, one.length - 2]) expect(breaksOff(one + one.slice(0, cut))).toBe(true)
 })

@@ -36,6 +36,14 @@ export function pemBlocks(text: string): PemBlock[] {
   return blocks
 }
 
+/** True when the text breaks off inside a block, as a file does that is still being written. */
+export function breaksOff(text: string): boolean {
+  const begin = text.lastIndexOf('-----BEGIN ')
+  if (begin === -1) return false
+  const end = text.indexOf('-----END ', begin)
+  return end === -1 || text.indexOf('-----', end + 9) === -1
+}
+
 /** Writes one block with lines of 64 characters. */
 export function toPem(label: string, der: Uint8Array): string {
   const lines =

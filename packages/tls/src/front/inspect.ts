@@ -1,6 +1,6 @@
 /** The look at the first bytes for servers that the host owns: JA4, gates and the PROXY protocol without `listen()`. */
 import type { Server, Socket } from 'node:net'
-import { ConfigError, type ConfigFault } from '@postern/core'
+import { ConfigError, type ConfigFault, INNER_LISTENERS } from '@postern/core'
 import { assertKnown } from '../config.ts'
 import type { Opening } from './peek.ts'
 import { Reception, type ReceptionCounts, type ReceptionOptions, readReception, reset } from './reception.ts'
@@ -36,6 +36,7 @@ export function inspect(server: Server, options: ReceptionOptions = {}): Readonl
     for (const listener of inner) listener.call(server, socket)
   })
   server.removeAllListeners('connection')
-  server.on('connection', (socket: Socket) => reception.take(socket))
+  const look = (socket: Socket): void => reception.take(socket)
+  server.on('connection', Object.assign(look, { [INNER_LISTENERS]: inner }))
   return counts
 }

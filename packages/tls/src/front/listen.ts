@@ -2,7 +2,16 @@
 import { createServer as createHttp1 } from 'node:http'
 import { createServer as createH2c, createSecureServer } from 'node:http2'
 import { createServer, type Server, type Socket } from 'node:net'
-import { type App, type Attached, attach, ConfigError, pipeline } from '@postern/core'
+import {
+  type App,
+  type Attached,
+  attach,
+  ConfigError,
+  connectionCap,
+  pipeline,
+  type ServerStats,
+  type Swappable,
+} from '@postern/core'
 import { type CertificateStore, Store } from '../store/store.ts'
 import { type ListenOptions, readListenOptions } from './options.ts'
 import type { Opening } from './peek.ts'
@@ -17,16 +26,24 @@ export interface FrontCounts extends ReceptionCounts {
   relayed: number
 }
 
-/** A running front. */
-export interface Front {
+/** A running front. `swap()` changes the app behind TLS; that of `cleartext` stays. */
+export interface Front extends Swappable {
   readonly server: Server
   /** Port that it listens on. */
   readonly port: number
   readonly counts: Readonly<FrontCounts>
+  /** What `attach()` gave for TLS, HTTP/2 and HTTP/1.1. The front changes its app and drains it. */
+  readonly secure: Omit<Attached, 'swap' | 'drain'>
+  /** The same for clients without TLS, HTTP/1.1 and h2c; empty with `cleartext: 'refuse'`. */
+  readonly cleartext: readonly Omit<Attached, 'drain'>[]
+  /** As that of `attach()`, for the whole port. */
+  stats(): ServerStats
   /** Stops accepting, finishes what runs within `timeout` ms (default 15 000), then closes the rest. */
   drain(timeout?: number): Promise<void>
 }
 
+/** What a timer can hold, in ms. */
+const LONGEST = 2_147_483_647
 /** Between two looks for connections that have become idle, in ms. */
 const SWEEP = 100
 
@@ -60,16 +77,28 @@ export async function listen(store: CertificateStore, app: App, options: ListenO
       ? pipeline().handle(redirectToHttps({ port: settings.redirectPort }))
       : settings.cleartext
   const inner = { secure, http1: createHttp1() as Server, h2c: createH2c() as unknown as Server }
-  const attached: Attached[] = [attach(secure, app, settings.attach)]
+  // Counted where they are accepted, before a byte is read.
+  let running = app
+  const { maxConnections, maxConnectionsPerClient, exemptClients = ['loopback', 'unix'] } = settings.attach
+  const cap = connectionCap(
+    {
+      ...(maxConnections === undefined ? {} : { maxConnections }),
+      ...(maxConnectionsPerClient === undefined ? {} : { maxConnectionsPerClient }),
+      exemptClients: [...exemptClients, ...settings.reception.proxies],
+    },
+    address => running.trusts(address),
+  )
+  const behind = { ...settings.attach, maxConnections: 0, maxConnectionsPerClient: 0 }
+  const encrypted: Attached = attach(secure, app, behind)
   store.protect(secure)
-  if (clear !== 'refuse')
-    for (const server of [inner.http1, inner.h2c]) attached.push(attach(server, clear, settings.attach))
+  const cleartext = clear === 'refuse' ? [] : [inner.http1, inner.h2c].map(one => attach(one, clear, behind))
 
   for (const one of Object.values(inner)) boundHeads(one, settings.headersTimeout, settings.requestTimeout)
 
   const sockets = new Set<Socket>()
   const reception = new Reception(settings.reception, counts, hand)
   const server = createServer({ noDelay: true, allowHalfOpen: true }, socket => {
+    if (!cap.admit(socket)) return
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
     reception.take(socket)
@@ -103,21 +132,49 @@ export async function listen(store: CertificateStore, app: App, options: ListenO
   return {
     server,
     counts,
+    secure: encrypted,
+    cleartext,
     get port() {
       const address = server.address()
       return typeof address === 'object' && address ? address.port : 0
     },
+    stats() {
+      const all = [encrypted, ...cleartext].map(one => one.stats())
+      const sum = (read: (stats: ServerStats) => number): number =>
+        all.reduce((total, one) => total + read(one), 0)
+      return {
+        connections: { ...cap.counts },
+        slow: {
+          heads: sum(one => one.slow.heads),
+          bodies: sum(one => one.slow.bodies),
+          handshakes: sum(one => one.slow.handshakes),
+        },
+        tunnels: sum(one => one.tunnels),
+      }
+    },
+    async swap(next, swapOptions) {
+      const swapped = await encrypted.swap(next, swapOptions)
+      running = next
+      return swapped
+    },
     drain(timeout = 15_000) {
+      if (!(timeout >= 0)) {
+        const problem = `${String(timeout)} is no time`
+        throw new ConfigError([{ place: 'drain(timeout)', problem, fix: 'Write milliseconds, from 0 on.' }])
+      }
       drained ??= new Promise(resolve => {
         // The inner servers never listened, so they know no end; they only say goodbye to what runs.
-        for (const one of attached) void one.drain(timeout)
+        for (const one of [encrypted, ...cleartext]) void one.drain(timeout)
         const idle = [inner.http1, secure] as (Server & { closeIdleConnections?(): void })[]
         const sweep = setInterval(() => {
           for (const one of idle) one.closeIdleConnections?.()
         }, SWEEP)
-        const last = setTimeout(() => {
-          for (const socket of sockets) socket.destroy()
-        }, timeout)
+        const last = setTimeout(
+          () => {
+            for (const socket of sockets) socket.destroy()
+          },
+          Math.min(timeout, LONGEST),
+        )
         server.close(() => {
           clearInterval(sweep)
           clearTimeout(last)

@@ -27,13 +27,15 @@ export interface ListenOptions extends ReceptionOptions {
   connectTimeout?: number
   /** Silence after which a relayed connection is closed, in ms; default 300 000. */
   relayIdle?: number
-  /** Passed to `attach`. */
+  /** Serves HTTP/1.1 on raw sockets: the option `wire` of `attach()`. Default false. */
+  wire?: boolean
+  /** Options of `attach()`, all of them; each connection is served under them once its first bytes are known. */
   attach?: AttachOptions
 }
 
 const NAMES = [
   ...['port', 'host', 'cleartext', 'redirectPort', 'gate', 'proxyProtocol', 'relay'],
-  ...['helloTimeout', 'headersTimeout', 'requestTimeout', 'connectTimeout', 'relayIdle', 'attach'],
+  ...['helloTimeout', 'headersTimeout', 'requestTimeout', 'connectTimeout', 'relayIdle', 'wire', 'attach'],
 ]
 
 /** Options with their defaults. */
@@ -60,6 +62,10 @@ export function readListenOptions(options: ListenOptions): ListenSettings {
     const fix = "Write 'redirect', 'refuse', or pass an app."
     faults.push({ place: 'listen.cleartext', problem: `${shown(cleartext)} is no choice`, fix })
   }
+  if (options.wire !== undefined && typeof options.wire !== 'boolean') {
+    const problem = `${shown(options.wire)} is no choice`
+    faults.push({ place: 'listen.wire', problem, fix: 'Write true or false.' })
+  }
   const settings: ListenSettings = {
     port: assertWhole('listen.port', options.port, 0, 65_535, faults),
     host: options.host,
@@ -71,7 +77,7 @@ export function readListenOptions(options: ListenOptions): ListenSettings {
     requestTimeout: assertMilliseconds('listen.requestTimeout', options.requestTimeout ?? 300_000, 1, faults),
     connectTimeout: assertMilliseconds('listen.connectTimeout', options.connectTimeout ?? 5000, 1, faults),
     relayIdle: assertMilliseconds('listen.relayIdle', options.relayIdle ?? 300_000, 1, faults),
-    attach: options.attach ?? {},
+    attach: options.wire === undefined ? (options.attach ?? {}) : { ...options.attach, wire: options.wire },
   }
   if (faults.length > 0) throw new ConfigError(faults)
   return settings

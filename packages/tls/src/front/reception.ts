@@ -37,6 +37,8 @@ export interface ReceptionSettings {
   /** True for a peer that has to begin with a PROXY header. */
   readonly expectsProxy: (socket: Socket) => boolean
   readonly helloTimeout: number
+  /** Peers that speak the PROXY protocol, as they were written: each carries many clients. */
+  readonly proxies: readonly string[]
 }
 
 /** Reads options; faults go to `faults`. */
@@ -61,6 +63,7 @@ export function readReception(
   const trustsUnix = trust.includes('unix')
   return {
     gate: options.gate ?? null,
+    proxies: trust,
     expectsProxy: ({ remoteAddress }) => (remoteAddress === undefined ? trustsUnix : trusts(remoteAddress)),
     helloTimeout: assertMilliseconds(`${place}.helloTimeout`, options.helloTimeout ?? 10_000, 1, faults),
   }

@@ -1,5 +1,5 @@
 /** Fingerprints of TLS clients: JA4, and JA3 for lists that are older. */
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { ClientHello } from './parse.ts'
 
 const SERVER_NAME = 0x0000
@@ -51,7 +51,7 @@ export function ja3(hello: ClientHello): string {
     ...[hello.ciphers, hello.extensions, hello.groups].map(list => list.filter(notGrease).join('-')),
     hello.pointFormats.join('-'),
   ]
-  return createHash('md5').update(fields.join()).digest('hex')
+  return hash('md5', fields.join(), 'hex')
 }
 
 const NOTHING = '000000000000'
@@ -73,12 +73,19 @@ function count(length: number): string {
   return String(Math.min(99, length)).padStart(2, '0')
 }
 
+/** Code points by their hex: clients send the same ones again and again. The codes are 65,536 at most. */
+const HEX = new Map<number, string>()
+
 function hex4(value: number): string {
-  return value.toString(16).padStart(4, '0')
+  const known = HEX.get(value)
+  if (known !== undefined) return known
+  const made = value.toString(16).padStart(4, '0')
+  HEX.set(value, made)
+  return made
 }
 
 function short(text: string): string {
-  return text === '' ? NOTHING : createHash('sha256').update(text).digest('hex').slice(0, 12)
+  return text === '' ? NOTHING : hash('sha256', text, 'hex').slice(0, 12)
 }
 
 function notGrease(value: number): boolean {

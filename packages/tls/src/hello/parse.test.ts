@@ -41,7 +41,7 @@ test('asks for more at every byte but the last, and reads the same', () => {
 
 test('reads the same from records of any size', () => {
   const expected = parseClientHello(whole)
-  for (const size of [1, 2, 3, 4, 5, 100, 400])
+  for (const size of [6, 7, 40, 100, 400])
     expect(parseClientHello(splitRecords(whole, size))).toEqual(expected)
 })
 
@@ -113,8 +113,9 @@ describe('refuses', () => {
   test('records without end', () => {
     const drip = Buffer.concat(Array.from({ length: 3000 }, () => Buffer.from([22, 3, 1, 0, 1, 1])))
     expect(['invalid', 'too-long']).toContain(parseClientHello(drip))
-    const slow = splitRecords(Buffer.from(make([[9999, new Array<number>(16_000).fill(0)]])), 1)
-    expect(parseClientHello(slow.subarray(0, MOST_HELLO_BYTES + 1))).toBe('too-long')
+    const long = Buffer.from(make([[9999, new Array<number>(16_000).fill(0)]]))
+    expect(parseClientHello(splitRecords(long, 200).subarray(0, MOST_HELLO_BYTES + 1))).toBe('too-long')
+    expect(parseClientHello(splitRecords(long, 1))).toBe('invalid')
   })
 })
 

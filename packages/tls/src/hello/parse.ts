@@ -33,6 +33,14 @@ const HOST = /^(?!-)[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*$/
 /** Longest lists of numbers that are kept; no client comes near. */
 const MOST_EXTENSIONS = 200
 
+/**
+ * The most records that one hello may be split into. Nobody needs more than a few; with one byte in each, every packet would cost a walk over
+ * thousands.
+ */
+const MOST_RECORDS = 128
+
+type Writable<T> = { -readonly [K in keyof T]: T[K] }
+
 /** Thrown inside only. */
 class Invalid extends Error {}
 
@@ -60,7 +68,7 @@ function joinRecords(bytes: Uint8Array): Uint8Array | 'more' | 'invalid' | 'too-
     if (bytes[at] !== HANDSHAKE || bytes[at + 1] !== 3) return 'invalid'
     const length = (bytes[at + 3]! << 8) | bytes[at + 4]!
     // An empty handshake record is forbidden (RFC 8446, 5.1): a stream of them would never end.
-    if (length === 0 || length > MOST_HELLO_BYTES) return 'invalid'
+    if (length === 0 || length > MOST_HELLO_BYTES || pieces.length === MOST_RECORDS) return 'invalid'
     const piece = bytes.subarray(at + 5, at + 5 + length)
     pieces.push(piece)
     have += piece.length
@@ -87,27 +95,33 @@ function readHello(reader: Reader): ClientHello {
   const ciphers = reader.vector16().numbers()
   if (ciphers.length === 0) throw new Invalid()
   if (reader.vector8().length === 0) throw new Invalid()
-  const hello = {
-    ...{ version, ciphers, extensions: [] as number[], serverName: null as string | null },
-    ...{ protocols: [] as string[], versions: [] as number[], groups: [] as number[] },
-    ...{ signatures: [] as number[], pointFormats: [] as number[] },
+  const hello: Writable<ClientHello> = {
+    version,
+    ciphers,
+    extensions: [],
+    serverName: null,
+    protocols: [],
+    versions: [],
+    groups: [],
+    signatures: [],
+    pointFormats: [],
   }
   // Extensions may be missing as a whole, as in SSL 3 and early TLS.
   if (reader.length === 0) return hello
   const list = reader.vector16()
   if (reader.length > 0) throw new Invalid()
-  const seen = new Set<number>()
+  const extensions: number[] = []
+  hello.extensions = extensions
   while (list.length > 0) {
     const type = list.u16()
     const body = list.vector16()
-    if (seen.has(type) || seen.size === MOST_EXTENSIONS) throw new Invalid()
-    seen.add(type)
-    hello.extensions.push(type)
+    if (extensions.length === MOST_EXTENSIONS || extensions.includes(type)) throw new Invalid()
+    extensions.push(type)
     if (type === EXTENSION.serverName) hello.serverName = readServerName(body)
     else if (type === EXTENSION.groups) hello.groups = body.only(body.vector16()).numbers()
     else if (type === EXTENSION.signatures) hello.signatures = body.only(body.vector16()).numbers()
     else if (type === EXTENSION.versions) hello.versions = body.only(body.vector8()).numbers()
-    else if (type === EXTENSION.pointFormats) hello.pointFormats = [...body.only(body.vector8()).rest()]
+    else if (type === EXTENSION.pointFormats) hello.pointFormats = body.only(body.vector8()).octets()
     else if (type === EXTENSION.alpn) hello.protocols = readProtocols(body)
   }
   return hello
@@ -117,8 +131,7 @@ function readHello(reader: Reader): ClientHello {
 function readServerName(body: Reader): string {
   const list = body.only(body.vector16())
   if (list.u8() !== 0) throw new Invalid()
-  const bytes = list.only(list.vector16()).rest()
-  const name = Buffer.from(bytes).toString('latin1').toLowerCase()
+  const name = list.only(list.vector16()).text().toLowerCase()
   const plain = name.endsWith('.') ? name.slice(0, -1) : name
   if (plain.length > 253 || !HOST.test(plain)) throw new Invalid()
   return plain
@@ -128,36 +141,41 @@ function readProtocols(body: Reader): string[] {
   const list = body.only(body.vector16())
   const protocols: string[] = []
   while (list.length > 0) {
-    const bytes = list.vector8().rest()
-    if (bytes.length === 0) throw new Invalid()
-    protocols.push(Buffer.from(bytes).toString('latin1'))
+    const protocol = list.vector8().text()
+    if (protocol === '') throw new Invalid()
+    protocols.push(protocol)
   }
   if (protocols.length === 0) throw new Invalid()
   return protocols
 }
 
-/** Walks over bytes; every step beyond the end is {@link Invalid}. */
+/** Walks over a part of bytes, without copies or views of it; every step beyond its end is {@link Invalid}. */
 class Reader {
   readonly #bytes: Uint8Array
-  #at = 0
+  readonly #end: number
+  #at: number
 
-  constructor(bytes: Uint8Array) {
+  constructor(bytes: Uint8Array, at = 0, end = bytes.length) {
     this.#bytes = bytes
+    this.#at = at
+    this.#end = end
   }
 
   /** Bytes that are left. */
   get length(): number {
-    return this.#bytes.length - this.#at
+    return this.#end - this.#at
   }
 
   u8(): number {
-    const byte = this.#bytes[this.#at++]
-    if (byte === undefined) throw new Invalid()
-    return byte
+    if (this.#at === this.#end) throw new Invalid()
+    return this.#bytes[this.#at++]!
   }
 
   u16(): number {
-    return (this.u8() << 8) | this.u8()
+    const at = this.#at
+    if (this.#end - at < 2) throw new Invalid()
+    this.#at = at + 2
+    return (this.#bytes[at]! << 8) | this.#bytes[at + 1]!
   }
 
   skip(count: number): void {
@@ -179,22 +197,34 @@ class Reader {
     return part
   }
 
-  rest(): Uint8Array {
-    return this.#bytes.subarray(this.#at)
+  /** What is left, one character a byte. */
+  text(): string {
+    const { buffer, byteOffset } = this.#bytes
+    return Buffer.from(buffer, byteOffset + this.#at, this.length).toString('latin1')
   }
 
+  /** What is left, as numbers of one byte. */
+  octets(): number[] {
+    const numbers: number[] = []
+    for (let at = this.#at; at < this.#end; at++) numbers.push(this.#bytes[at]!)
+    return numbers
+  }
+
+  /** What is left, as numbers of two bytes. */
   numbers(): number[] {
+    const bytes = this.#bytes
+    const end = this.#end
     if (this.length % 2 !== 0) throw new Invalid()
     const numbers: number[] = []
-    while (this.length > 0) numbers.push(this.u16())
+    for (let at = this.#at; at < end; at += 2) numbers.push((bytes[at]! << 8) | bytes[at + 1]!)
     return numbers
   }
 
   #part(length: number): Reader {
-    if (length > this.length) throw new Invalid()
-    const part = new Reader(this.#bytes.subarray(this.#at, this.#at + length))
-    this.#at += length
-    return part
+    const at = this.#at
+    if (length > this.#end - at) throw new Invalid()
+    this.#at = at + length
+    return new Reader(this.#bytes, at, at + length)
   }
 }
 

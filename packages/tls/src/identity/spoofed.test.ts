@@ -25,6 +25,19 @@ describe('fields that tell an identity', () => {
     'X-Ssl-Cert',
     'x-who',
     'X_WHO',
+    'WL-Proxy-Client-Cert',
+    'Cf-Client-Cert-Sha256',
+    'Cf-Cert-Presented',
+    'X-SSL-Client-CN',
+    'X-TLS-Client-CN',
+    'X-Client-CN',
+    'X-SSL-Subject',
+    'SSL_S_DN',
+    'SSLClientCertSN',
+    'X-Goog-Client-Cert-Hash',
+    'Fastly-Client-Certificate',
+    'X-Nginx-Ssl-Client-Verify',
+    '$WSCC',
   ])('%s', name => expect(tells(name)).toBe(true))
 })
 
@@ -37,6 +50,13 @@ describe('fields that do not', () => {
     'X-Client-Sanity',
     'Accept',
     'X-Whom',
+    'Sec-WebSocket-Key',
+    'X-Client-Version',
+    'X-Client-Data',
+    'X-Forwarded-Proto',
+    'True-Client-IP',
+    'X-Client-Device',
+    'X-Oauth-Client-Id',
     'Certificate',
   ])('%s', name => expect(tells(name)).toBe(false))
 })

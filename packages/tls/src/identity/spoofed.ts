@@ -1,8 +1,14 @@
 /** Names under which servers tell each other who a client is. From a client itself they are lies. */
 
+/** Anywhere in a name: `WL-Proxy-Client-Cert`, `CF-Client-Cert-SHA256`, `X-ARR-ClientCert`, `SSLClientCertSN`. */
+const CERTIFICATE = /client-?cert|(?:^|-)(?:ssl|m?tls)-?client(?:-|$)/
+/** `X-Client-Verify`, `X-Client-DN` and what they say of a subject or an issuer, behind anybody's prefix. */
 const FAMILY =
-  /^(?:x-)?(?:(?:forwarded|ssl|tls|mtls|amzn-mtls|arr|envoy)-)*client-?(?:cert(?:ificate)?|verif(?:y|ied)|[si]-?dn|dn|subject|issuer|san|serial|fingerprint)(?:-|$)/
-const SSL = /^(?:x-)?(?:forwarded-)?ssl-(?:cert|client|verif)/
+  /(?:^|-)client-?(?:verif(?:y|ied)|[si]-?dn|dn|cn|subject|issuer|san|serial|fingerprint|spiffe)(?:-|$)/
+/** Without "client" in the name: `X-SSL-Cert`, `X-SSL-Subject`, `CF-Cert-Presented`; `$WSCC` of WebSphere's plug-in. */
+const OTHERS =
+  /(?:^|-)(?:ssl|m?tls)-?(?:cert|verif|[si]-dn|dn|cn|subject|issuer|serial)|^(?:x-)?(?:cf|peer|user|forwarded)-cert|^-wscc$/
+
 const REMEMBERED = 2048
 
 /** The spelling that no application server can tell from `name`: lower case, all but letters and digits as `-`. */
@@ -18,7 +24,7 @@ export function identityNames(own: readonly string[]): (name: string) => boolean
     const before = known.get(name)
     if (before !== undefined) return before
     const plain = foldIdentityName(name)
-    const answer = folded.has(plain) || FAMILY.test(plain) || SSL.test(plain)
+    const answer = folded.has(plain) || CERTIFICATE.test(plain) || FAMILY.test(plain) || OTHERS.test(plain)
     if (known.size < REMEMBERED) known.set(name, answer)
     return answer
   }

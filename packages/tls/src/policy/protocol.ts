@@ -26,6 +26,9 @@ const HYBRID = 'X25519MLKEM768'
 
 const NO_RENEGOTIATION =
   (constants as { SSL_OP_NO_RENEGOTIATION?: number }).SSL_OP_NO_RENEGOTIATION ?? 0x4000_0000
+/** A client that names ChaCha20 first has no AES in its hardware. */
+const CHACHA_IF_FIRST =
+  (constants as { SSL_OP_PRIORITIZE_CHACHA?: number }).SSL_OP_PRIORITIZE_CHACHA ?? 0x20_0000
 
 /** Oldest version of TLS that is spoken. */
 export type OldestVersion = 'TLSv1.2' | 'TLSv1.3'
@@ -55,15 +58,18 @@ function knows(group: string): boolean {
   }
 }
 
-/** Options for a context. The client's order of suites counts: all are safe, and it knows whether it has AES in hardware. */
+/**
+ * Options for a context. All suites are safe, so the cheapest wins: programs on OpenSSL name AES-256 with SHA-384 first, which makes
+ * the handshake some per cent dearer and the bytes more so.
+ */
 export function protocolOptions(minVersion: OldestVersion): ProtocolOptions {
   return {
     minVersion,
     ciphers: [...SUITES_13, ...(minVersion === 'TLSv1.2' ? SUITES_12 : [])].join(':'),
     ecdhCurve: keyGroups(),
     sigalgs: SIGNATURES.join(':'),
-    honorCipherOrder: false,
+    honorCipherOrder: true,
     // A second handshake inside TLS 1.2 could show another certificate after the first was judged.
-    secureOptions: NO_RENEGOTIATION,
+    secureOptions: NO_RENEGOTIATION | CHACHA_IF_FIRST,
   }
 }

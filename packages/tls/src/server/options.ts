@@ -1,6 +1,7 @@
 /** Options of a TLS server: which certificate for which name, which protocol, whom to ask for a certificate. */
 import { createSecureContext, type SecureContext, type TLSSocket, type TlsOptions } from 'node:tls'
 import type { StoreSettings } from '../store/options.ts'
+import { markChooser } from './chooser.ts'
 import { plainName } from './raw.ts'
 
 /** Options of `serverOptions()`. */
@@ -96,7 +97,7 @@ export function makeServerOptions(
   }
 
   return {
-    SNICallback: chooseContext,
+    SNICallback: markChooser(chooseContext),
     ...(issuer ? { ALPNCallback: chooseProtocol } : { ALPNProtocols: [...protocols] }),
     requestCert: asks,
     // OpenSSL refuses only where one policy holds for all; else protect() judges by name.

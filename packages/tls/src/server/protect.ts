@@ -4,6 +4,7 @@
  */
 import type { Server as TcpServer } from 'node:net'
 import type { TLSSocket } from 'node:tls'
+import { INNER_LISTENERS } from '@postern/core'
 import type { ClientPolicy } from '../identity/policy.ts'
 import type { ClientJudge } from '../identity/verify.ts'
 import { ConnectionFacts, type ServesHost, setFacts } from './facts.ts'
@@ -46,13 +47,14 @@ export function watchHandshakes(server: TcpServer, context: ProtectContext): voi
   // Whoever serves connections is called only for those that pass. Listeners that are added later find a closed socket.
   const inner = server.listeners('secureConnection') as ((socket: TLSSocket) => void)[]
   server.removeAllListeners('secureConnection')
-  server.on('secureConnection', (socket: TLSSocket) => {
+  const judge = (socket: TLSSocket): void => {
     if (!admit(socket, context)) {
       socket.destroy()
       return
     }
     for (const listener of inner) listener.call(server, socket)
-  })
+  }
+  server.on('secureConnection', Object.assign(judge, { [INNER_LISTENERS]: inner }))
 }
 
 function admit(socket: TLSSocket, { policyOf, judge, counts, serves, clock }: ProtectContext): boolean {

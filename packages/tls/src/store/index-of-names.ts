@@ -24,6 +24,15 @@ export class NameIndex {
     this.fallback = (fallback === null ? all[0] : this.find(fallback)) ?? null
   }
 
+  /** True when every name leads to the fallback: there is nothing to choose. */
+  get isUniform(): boolean {
+    const { fallback } = this
+    for (const table of [this.#exact, this.#wild]) {
+      for (const material of table.values()) if (material !== fallback) return false
+    }
+    return fallback !== null
+  }
+
   /** The certificate for a name in lower case. */
   find(name: string): Material | null {
     const exact = this.#exact.get(name)

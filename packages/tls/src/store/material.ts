@@ -1,7 +1,7 @@
 /** A key with its certificate chain: read, checked, and told in plain data. */
 import { createHash, createPrivateKey, createPublicKey, type KeyObject, X509Certificate } from 'node:crypto'
 import { isIP } from 'node:net'
-import { pemBlocks } from '../der/pem.ts'
+import { breaksOff, pemBlocks } from '../der/pem.ts'
 import { readAltNames, readExtensions } from '../x509/extensions.ts'
 
 /** A certificate with its key, as text or bytes. */
@@ -56,6 +56,8 @@ const DNS_NAME =
 /** Certificates of a PEM text. @throws Error for what is none. */
 export function readChain(pem: string): X509Certificate[] {
   const blocks = pemBlocks(pem).filter(block => /^(?:X509 |TRUSTED )?CERTIFICATE$/.test(block.label))
+  // The rest is on its way: a chain without its intermediates would be served until it is there.
+  if (breaksOff(pem)) throw new Error('it breaks off inside a block')
   if (blocks.length > LONGEST_CHAIN) throw new Error(`it holds more than ${LONGEST_CHAIN} certificates`)
   return blocks.map(block => new X509Certificate(block.text))
 }

@@ -6,6 +6,7 @@ import { type Awaitable, ConfigError, type ConfigFault } from '@postern/core'
 import { ClientPolicies, type ClientPolicyTable } from '../identity/policy.ts'
 import { ClientJudge } from '../identity/verify.ts'
 import { protocolOptions } from '../policy/protocol.ts'
+import { letChoose } from '../server/chooser.ts'
 import { type HandshakeHooks, makeServerOptions, type ServerOptionsOptions } from '../server/options.ts'
 import { type TlsCounts, watchHandshakes } from '../server/protect.ts'
 import { TicketRotation } from '../tickets/rotation.ts'
@@ -278,12 +279,20 @@ export class Store implements CertificateStore {
       ticketKeys: this.#tickets?.current ?? server.getTicketKeys(),
     } as Parameters<Server['setSecureContext']>[0])
     this.#tickets?.give(server)
+    letChoose(server, this.#hasChoice())
     if (this.#stapler.active && !this.#stapling.has(server)) {
       this.#stapling.add(server)
       server.on('OCSPRequest', (certificate, _issuer, respond) =>
         respond(null, this.#stapler.find(certificate) as Buffer),
       )
     }
+  }
+
+  /** True when a handshake has to ask by name: another certificate, a policy, a refusal, a validation. */
+  #hasChoice(): boolean {
+    const { issuer, refuseUnknown } = this.settings
+    const plain = issuer === null && !refuseUnknown && !this.#hooks.asks() && !this.#stapler.active
+    return !plain || !this.#index.isUniform
   }
 
   #defaultContext(): object {

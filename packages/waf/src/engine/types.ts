@@ -54,6 +54,10 @@ export interface Finding {
   /** The text around the hit after normalisation: at most 80 characters, printable ASCII only. */
   readonly excerpt: string
   readonly message: string
+  /** Labels of the rule, for engines whose rules have them: `attack-sqli`, `paranoia-level/1`. */
+  readonly tags?: readonly string[]
+  /** Where the match begins in the value as the rule saw it, in bytes; for engines that can tell. */
+  readonly offset?: number
 }
 
 /** A body that is refused for its form rather than its content. */
@@ -72,6 +76,36 @@ export interface Inspection {
   readonly threshold: number
   readonly findings: readonly Finding[]
   readonly violation: Violation | null
+  /** What to answer where it is not 403: a status from 300 on, with a place for a redirect. */
+  readonly answer?: { readonly status: number; readonly location?: string }
+}
+
+/** A reply as rules see it; strings hold one character a byte. */
+export interface InspectReply {
+  readonly status: number
+  readonly headers: readonly (readonly [string, string])[]
+  readonly body?: Uint8Array | null
+}
+
+/**
+ * One exchange in the hands of an engine that looks at each step as it comes. The steps are taken in this order; each says
+ * whether the exchange is refused now. After a refusal only `end` follows.
+ */
+export interface Following {
+  /** True once a rule has refused the exchange: after the head already, it may be. */
+  readonly refused: boolean
+  /** The request's body as sent; `null` when there is none. */
+  requestBody(bytes: Uint8Array | null): boolean
+  /** The reply's head, before any of it is sent. */
+  replyHead(status: number, headers: readonly (readonly [string, string])[]): boolean
+  /** Bytes of the reply's body that the engine looks at; 0 when it needs none of it. Known after `replyHead`. */
+  readonly replyBodyLimit: number
+  /** The reply's body, or more than `replyBodyLimit` bytes of its beginning; `null` when there is none or it isn't needed. */
+  replyBody(bytes: Uint8Array | null): boolean
+  /** It is over, with this answer. Once. */
+  end(status: number, headers: readonly (readonly [string, string])[]): void
+  /** What came of it so far. */
+  inspection(): Inspection
 }
 
 /** Findings that somebody has excepted: an engine neither counts nor lists those for which this says true. */
@@ -81,6 +115,10 @@ export type Excepted = (rule: string, category: Category, place: string) => bool
 export interface Engine {
   readonly name: string
   inspect(request: InspectRequest, excepted?: Excepted | null): Inspection
+  /** Only engines that look at replies, or at heads before bodies, have it. The request comes without its body. */
+  follow?(request: InspectRequest, excepted?: Excepted | null): Following
+  /** False when nothing of a reply matters to the engine: then `follow` is not called. Default true. */
+  readonly looksAtReplies?: boolean
 }
 
 /**

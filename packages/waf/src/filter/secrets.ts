@@ -41,6 +41,10 @@ const NAMES = [
   ...['card', 'cardnumber', 'card_number', 'cvc', 'cvv', 'iban', 'ssn'],
 ]
 
+/** Variables of rules that hold cookies, or more than one value. */
+const WHOLE =
+  /^(?:request_cookies|request_headers:(?:set-)?cookie2?|response_headers:set-cookie|re(?:quest|sponse)_body|query_string|request_uri|request_uri_raw|request_line|matched_vars?|tx:\d)\b/
+
 /** What stands in place of an excerpt that could hold a secret. */
 export const REDACTED = '[redacted]'
 
@@ -48,12 +52,10 @@ export const REDACTED = '[redacted]'
 export function secretPlaces(more: readonly string[]): (place: string) => boolean {
   const names = new Set([...NAMES, ...more.map(name => name.toLowerCase())])
   return place => {
-    // The whole body may hold anything.
-    if (place.startsWith('cookie') || place === 'body') return true
-    return place
-      .toLowerCase()
-      .split(/[.:[\]@"]/)
-      .some(name => names.has(name))
+    const lower = place.toLowerCase()
+    // Cookies, and whole bodies, queries and captures: they may hold anything.
+    if (lower.startsWith('cookie') || lower === 'body' || WHOLE.test(lower)) return true
+    return lower.split(/[.:[\]@"]/).some(name => names.has(name))
   }
 }
 

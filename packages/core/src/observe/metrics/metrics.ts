@@ -7,6 +7,7 @@ import type { GroupEvent } from '../../upstream/events.ts'
 import type { Upstream } from '../../upstream/upstream.ts'
 import { CONTENT_TYPE, Exposition } from './exposition.ts'
 import { RequestMetrics } from './requests.ts'
+import { type MeasuredServer, ServerMetrics } from './servers.ts'
 import { UpstreamMetrics } from './upstreams.ts'
 
 /** Options of {@link metrics}. */
@@ -33,6 +34,8 @@ export interface Metrics {
   readonly onChange: (event: GroupEvent) => void
   /** Tells the numbers of a group too, until the function that it gives is called. */
   track(group: Upstream): () => void
+  /** Tells connections, refusals and slow clients of what `attach()` gave, under a name, until the function that it gives is called. */
+  trackServer(name: string, server: MeasuredServer): () => void
   /** The text, for another way of telling it. */
   text(): string
 }
@@ -56,11 +59,13 @@ export function metrics(options: MetricsOptions = {}): Metrics {
   if (faults.length > 0) throw new ConfigError(faults)
   const requests = new RequestMetrics(prefix)
   const groups = new UpstreamMetrics(prefix)
+  const servers = new ServerMetrics(prefix)
   for (const group of upstreams) groups.track(group)
   const text = (): string => {
     const out = new Exposition()
     requests.write(out)
     groups.write(out)
+    servers.write(out)
     return out.toString()
   }
   return {
@@ -87,6 +92,7 @@ export function metrics(options: MetricsOptions = {}): Metrics {
       groups.track(group)
       return () => groups.untrack(group)
     },
+    trackServer: (name, server) => servers.track(name, server),
     text,
   }
 }

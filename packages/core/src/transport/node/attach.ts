@@ -1,25 +1,32 @@
 /** Puts an app onto a server that the host owns: http, https, http2 (h2c), http2 secure with HTTP/1.1. */
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import { Server as HttpServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2'
 import type { Server, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { kindOf, milliseconds, readOptions, unchecked } from '../../config/check.ts'
+import { flag, kindOf, milliseconds, readOptions, unchecked } from '../../config/check.ts'
 import { ConfigError, type ConfigFault, ProxyError } from '../../errors.ts'
 import { checkApp } from '../../pipeline/check-app.ts'
 import type { App } from '../../pipeline/contract.ts'
 import { Deadlines } from '../../proxy/deadlines.ts'
+import { serveWire } from '../../wire/server/take-over.ts'
+import { ClientGuard, type ServerStats } from '../clients/guard.ts'
+import { CLIENT_RULES, type ClientLimits, clientSettings } from '../clients/options.ts'
+import { Service, type Swappable } from '../service.ts'
+import { capConnections } from './admit.ts'
 import { Connections, drainServer } from './drain.ts'
+import { Handshakes } from './handshakes.ts'
 import { checkHttp2Limits, type Http2Limits, hardenHttp2 } from './hardening.ts'
+import { watchHeads } from './head-watch.ts'
 import { type Extras, serveHttp1 } from './http1.ts'
 import { expectationFailed, serveHttp2 } from './http2.ts'
-import { refuseBytes, refuseConnect } from './refusals.ts'
+import { refuseBytes, refuseConnect, refuseSlowHead } from './refusals.ts'
 import type { Serving } from './serving.ts'
 import { serveTunnels } from './upgrade.ts'
 
 const LONGEST_TIMER = 2_147_483_647
 
 /** Options of {@link attach}. */
-export interface AttachOptions {
+export interface AttachOptions extends ClientLimits {
   /** How long `drain()` lets what runs finish, in ms. Default 15 000. */
   drainTimeout?: number
   /**
@@ -34,14 +41,23 @@ export interface AttachOptions {
   sendTimeout?: number
   /** What an HTTP/2 client may cost. */
   http2?: Http2Limits
+  /**
+   * Serves HTTP/1.1 on the raw socket, with a parser of its own in front of Node's: a fraction of the cost, and the same
+   * answers. What is not plainly HTTP/1.1 goes to Node's parser unread, as do upgrades. `'request'` and similar listeners of
+   * the host are not called for requests that were served so. For servers of http, https, and http2 with TLS; on h2c servers it
+   * changes nothing. See docs/wire.md. Default false.
+   */
+  wire?: boolean
 }
 
 /** A server under an app. */
-export interface Attached {
+export interface Attached extends Swappable {
   /** True from the first call of `drain()`. `/readyz` answers 503 then. */
   readonly draining: boolean
   /** WebSockets and other tunnels that are open. */
   readonly tunnels: number
+  /** Connections, those that were refused, and clients that were too slow. `metrics().trackServer()` tells them. */
+  stats(): ServerStats
   /**
    * Stops accepting, finishes what runs within `timeout` ms (default: the option), then closes the rest.
    * HTTP/1.1 answers carry `Connection: close`, HTTP/2 sessions get GOAWAY; connections that stay silent for a second are
@@ -69,6 +85,8 @@ export function attach(server: Server, app: App, options: AttachOptions = {}): A
     sessionIdleTimeout: milliseconds(1),
     sendTimeout: milliseconds(0),
     http2: unchecked,
+    wire: flag,
+    ...CLIENT_RULES,
   }
   const given = readOptions<AttachOptions>('attach', options, table, faults)
   const {
@@ -76,6 +94,7 @@ export function attach(server: Server, app: App, options: AttachOptions = {}): A
     sessionIdleTimeout: idle = 60_000,
     sendTimeout: patience = 60_000,
   } = given
+  const limits = clientSettings('attach', given, faults)
   const bounds = checkHttp2Limits(given.http2, faults)
   if (typeof server?.listeners !== 'function') {
     const fix = 'Pass what createServer() of node:http, node:https or node:http2 returns.'
@@ -91,17 +110,30 @@ export function attach(server: Server, app: App, options: AttachOptions = {}): A
   }
   if (faults.length > 0) throw new ConfigError(faults)
 
+  const service = new Service(app)
+  const guard = new ClientGuard(limits, address => service.trusts(address))
   const state: Serving & { draining: boolean } = {
-    app,
+    app: service,
     draining: false,
+    guard,
     stalls: patience > 0 ? new Deadlines(patience) : null,
     tunnels: new Set(),
   }
-  const connections = new Connections()
+  // First: it takes the place of a listener, and must not change its turn among others.
+  if (given.wire === true) wireOrThrow(server, state, patience)
+  capConnections(server, guard.cap)
+  const handshakes = new Handshakes(limits.handshake, () => guard.slow.handshakes++)
+  const connections = new Connections(handshakes)
   connections.watch(server, idle)
   tune(server)
-  hardenHttp2(server, bounds)
+  hardenHttp2(server, bounds, guard, idle)
   serve(server, state)
+  if (guard.heads) {
+    watchHeads(server, server instanceof HttpServer, guard.heads, socket => {
+      guard.slow.heads++
+      refuseSlowHead(state, socket)
+    })
+  }
   serveTunnels(server, state)
   let drained: Promise<void> | null = null
   return {
@@ -111,6 +143,8 @@ export function attach(server: Server, app: App, options: AttachOptions = {}): A
     get tunnels() {
       return state.tunnels.size
     },
+    stats: () => guard.stats(state.tunnels.size),
+    swap: (next, swapOptions) => service.swap(next, swapOptions),
     drain(timeout = limit) {
       const most = drainLimit(timeout)
       state.draining = true
@@ -118,6 +152,15 @@ export function attach(server: Server, app: App, options: AttachOptions = {}): A
       return drained
     },
   }
+}
+
+/** On h2c servers there is nothing to take over: the first bytes decide. */
+function wireOrThrow(server: Server, serving: Serving, sendTimeout: number): void {
+  const served = serveWire(server, serving, sendTimeout)
+  if (served || !(server instanceof HttpServer || 'setSecureContext' in server)) return
+  const problem =
+    'somebody has put a listener of its own in the place of the one that Node serves connections with'
+  throw new ConfigError([{ place: 'attach.wire', problem, fix: 'Call attach() first, or leave wire out.' }])
 }
 
 function drainLimit(timeout: number): number {

@@ -11,8 +11,19 @@ import type { Peer } from '../../pipeline/contract.ts'
 export const MOST_PIPELINED = 16
 
 const CONNECTION = Symbol('connection')
+/** Where a socket keeps what reads it in place of node:http. */
+export const WIRE: unique symbol = Symbol('wire')
 
-type Owner = Socket & { [CONNECTION]?: Connection1 }
+/** What reads a socket in place of node:http. */
+export interface WireSide {
+  readonly busy: boolean
+  /** As {@link headsOf}. */
+  readonly heads: number | 'busy' | null
+  /** What is being read takes too long: 408. */
+  timedOut(): void
+}
+
+type Owner = Socket & { [CONNECTION]?: Connection1; [WIRE]?: WireSide }
 
 /** An exchange, as its connection sees it. */
 export interface Link1 {
@@ -37,6 +48,8 @@ export class Connection1 {
   readonly peer: Peer
   /** Nothing more that comes on the connection is read as a request. */
   refused = false
+  /** Exchanges so far. */
+  opened = 0
   /** Called when the last answer is out. */
   farewell: (() => void) | null = null
   readonly #socket: Socket
@@ -63,6 +76,7 @@ export class Connection1 {
   }
 
   add(link: Link1): void {
+    this.opened++
     this.#links.push(link)
   }
 
@@ -152,7 +166,21 @@ export function connectionOf(socket: Socket): Connection1 {
 
 /** True while an exchange runs on the socket. */
 export function isBusy(socket: Socket): boolean {
-  return (socket as Owner)[CONNECTION]?.busy === true
+  const owner = socket as Owner
+  return owner[CONNECTION]?.busy === true || owner[WIRE]?.busy === true
+}
+
+/** What reads the socket in place of node:http. */
+export function wireOf(socket: Socket): WireSide | null {
+  return (socket as Owner)[WIRE] ?? null
+}
+
+/** How many heads have come on a socket; 'busy' while one is served, or when none is expected any more; `null` before the first. */
+export function headsOf(socket: Socket): number | 'busy' | null {
+  const connection = (socket as Owner)[CONNECTION]
+  // The wire holds its connections to times of its own.
+  if (connection === undefined) return (socket as Owner)[WIRE]?.heads ?? null
+  return connection.busy || connection.refused ? 'busy' : connection.opened
 }
 
 function onClose(this: Socket): void {

@@ -6,11 +6,12 @@ import { ProxyError } from '../../errors.ts'
 import type { Flow } from '../../pipeline/contract.ts'
 import { FAREWELL } from '../../upgrade/tunnel.ts'
 import { isBusy } from './connection1.ts'
+import type { Handshakes } from './handshakes.ts'
 import { hasStreams } from './http2.ts'
 import { lingerOnClose } from './linger.ts'
 
 const HIGHEST_STREAM = 2 ** 31 - 1
-/** Between the warning GOAWAY and the last one: about a round trip, so that streams on their way still arrive. */
+/** Between the warning GOAWAY and the last one: about a round trip, so that the last one can tell what was not processed. */
 const GOAWAY_PAUSE = 100
 /**
  * Looks at an idle connection, one each `GOAWAY_PAUSE`, before it is closed: a request that is on its way has about a
@@ -28,11 +29,14 @@ export class Connections {
   readonly #http1 = new Set<Socket>()
   /** Those that speak TLS or HTTP/2, by their two ends: what is built on a socket does not give it away. */
   readonly #byEnds = new Map<string, Socket>()
-  /** Ends of those that have not finished their TLS handshake. */
-  readonly #handshakes = new Set<string>()
+  readonly #handshakes: Handshakes
   /** With the two ends of each. */
   readonly #sessions = new Map<ServerHttp2Session, string | null>()
   #onGone: (() => void) | null = null
+
+  constructor(handshakes: Handshakes) {
+    this.#handshakes = handshakes
+  }
 
   /** `idle`: ms of silence after which an HTTP/2 session is asked to end, and after as many again cut. */
   watch(server: Server, idle: number): void {
@@ -45,7 +49,7 @@ export class Connections {
       else this.#keepByEnds(socket, secure)
     })
     server.on('secureConnection', (socket: Socket & { alpnProtocol?: string | false }) => {
-      this.#handshakes.delete(endsOf(socket) ?? '')
+      this.#handshakes.end(endsOf(socket))
       if (socket.alpnProtocol !== 'h2') this.#keepHttp1(socket)
     })
     server.on('session', (session: ServerHttp2Session) => {
@@ -54,7 +58,7 @@ export class Connections {
       // After a broken frame Node says GOAWAY, reads no more and leaves the connection open: only time ends it.
       session.setTimeout(idle, () => {
         if (session.closed) session.destroy()
-        else session.close()
+        else endSession(session)
       })
     })
   }
@@ -91,23 +95,16 @@ export class Connections {
     const ends = endsOf(socket)
     if (ends === null) return
     this.#byEnds.set(ends, socket)
-    if (secure) this.#handshakes.add(ends)
+    if (secure && !socket.destroyed) this.#handshakes.begin(ends, socket)
     socket.once('close', () => {
       if (this.#byEnds.get(ends) !== socket) return
       this.#byEnds.delete(ends)
-      this.#handshakes.delete(ends)
+      this.#handshakes.end(ends)
     })
   }
 
-  /** GOAWAY in two steps (RFC 9113, 6.8): closing a busy session at once would refuse streams on their way. */
   sayGoodbye(): void {
-    for (const session of this.#sessions.keys()) {
-      if (session.closed || session.destroyed) continue
-      session.goaway(0, HIGHEST_STREAM)
-      setTimeout(() => {
-        if (!session.destroyed) session.close()
-      }, GOAWAY_PAUSE).unref()
-    }
+    for (const session of this.#sessions.keys()) endSession(session)
   }
 
   /** Closes what has been idle at each of the last looks; `looks` counts them. */
@@ -129,16 +126,25 @@ export class Connections {
       if (session.destroyed) this.#byEnds.get(ends ?? '')?.destroy()
       else session.destroy()
     }
-    for (const ends of this.#handshakes) {
-      const socket = this.#byEnds.get(ends)
-      if (socket && idle(socket, false)) socket.destroy()
-    }
+    for (const socket of this.#handshakes) if (idle(socket, false)) socket.destroy()
   }
 
   closeAll(): void {
     for (const session of this.#sessions.keys()) session.destroy()
     for (const socket of this.#sockets) socket.destroy()
   }
+}
+
+/**
+ * GOAWAY in two steps (RFC 9113, 6.8). nghttp2 takes no stream once it has sent one; those that were on their way are named as not
+ * processed by the last. Node 20 can corrupt its heap when a busy session is closed at once.
+ */
+function endSession(session: ServerHttp2Session): void {
+  if (session.closed || session.destroyed) return
+  session.goaway(0, HIGHEST_STREAM)
+  setTimeout(() => {
+    if (!session.destroyed) session.close()
+  }, GOAWAY_PAUSE).unref()
 }
 
 /** Closes `server`; resolves when its last connection is gone and each `onDone` was told, at the latest shortly after `limit` ms. */
@@ -173,11 +179,13 @@ export function drainServer(
 /** node:http's `close()` resets idle connections through this method, also those whose next request is on its way. */
 function withoutReset(server: Server, close: () => void): void {
   const hook = server as Server & { closeIdleConnections?(): void }
+  const own = Object.getOwnPropertyDescriptor(hook, 'closeIdleConnections')
   hook.closeIdleConnections = () => {}
   try {
     close()
   } finally {
-    delete hook.closeIdleConnections
+    if (own) Object.defineProperty(hook, 'closeIdleConnections', own)
+    else delete hook.closeIdleConnections
   }
 }
 

@@ -1,20 +1,30 @@
 /** Field lists of replies over HTTP/1.x: what belongs to the connection is the transport's own (RFC 9110, 7.6.1). */
 import { sameName } from '../../headers/list.ts'
-import { isHopField } from '../../headers/names.ts'
+import { CONNECTION, isHopField, kindOf } from '../../headers/names.ts'
 
-/** A program asks for the end of the connection. Nothing else that it says of the connection counts. */
-export function saysClose(raw: readonly string[]): boolean {
+/** What a program's fields say of the connection. */
+export type Told = 'nothing' | 'something' | 'close'
+
+/** True for a value of `Connection` that asks for its end. */
+export function saysClose(value: string): boolean {
+  return /(?:^|,)[ \t]*close[ \t]*(?:,|$)/i.test(value)
+}
+
+/** One pass over the names. That the connection shall end is asked for; nothing else that is said of it counts. */
+export function toldOfConnection(raw: readonly string[]): Told {
+  let told: Told = 'nothing'
   for (let i = 0; i < raw.length; i += 2) {
-    if (sameName(raw[i]!, 'connection') && /(?:^|,)[ \t]*close[ \t]*(?:,|$)/i.test(raw[i + 1]!)) return true
+    const name = raw[i]!
+    if (!isHopField(name)) continue
+    if (kindOf(name) === CONNECTION && saysClose(raw[i + 1]!)) return 'close'
+    told = 'something'
   }
-  return false
+  return told
 }
 
 /** The fields as they are sent. A copy where they change: a program may give the same reply again. */
-export function replyFields(status: number, raw: string[], closing: boolean): string[] {
-  let own = closing
-  for (let i = 0; i < raw.length && !own; i += 2) own = isHopField(raw[i]!)
-  if (!own) return raw
+export function replyFields(status: number, raw: string[], told: Told, closing: boolean): string[] {
+  if (told === 'nothing' && !closing) return raw
   const fields: string[] = []
   let connection = closing ? 'close' : ''
   for (let i = 0; i < raw.length; i += 2) {

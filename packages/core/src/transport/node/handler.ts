@@ -7,6 +7,7 @@ import { ConfigError, type ConfigFault, ProxyError } from '../../errors.ts'
 import { checkApp } from '../../pipeline/check-app.ts'
 import type { App, Source } from '../../pipeline/contract.ts'
 import { Deadlines } from '../../proxy/deadlines.ts'
+import { Service, type Swappable } from '../service.ts'
 import { serveHttp1 } from './http1.ts'
 import { serveHttp2 } from './http2.ts'
 import type { Serving } from './serving.ts'
@@ -28,8 +29,10 @@ export interface HandlerOptions {
   sendTimeout?: number
 }
 
-/** `(req, res)`; takes requests of HTTP/1.1 and of the compatibility API of http2. */
-export type NodeHandler = (req: IncomingMessage | Http2ServerRequest, res: unknown) => void
+/** `(req, res)`; takes requests of HTTP/1.1 and of the compatibility API of http2. Its app can be swapped while it runs. */
+export interface NodeHandler extends Swappable {
+  (req: IncomingMessage | Http2ServerRequest, res: unknown): void
+}
 
 /**
  * Makes an app a request listener.
@@ -44,13 +47,16 @@ export function toHandler(app: App, given: HandlerOptions = {}): NodeHandler {
   if (faults.length > 0) throw new ConfigError(faults)
   const timeout = options.sendTimeout ?? 60_000
   const stalls = timeout > 0 ? new Deadlines(timeout) : null
-  const serving: Serving = { app, draining: false, stalls, tunnels: new Set() }
-  return function posternHandler(req, res) {
+  const service = new Service(app)
+  const serving: Serving = { app: service, draining: false, guard: null, stalls, tunnels: new Set() }
+  function posternHandler(req: IncomingMessage | Http2ServerRequest, res: unknown): void {
     const extras = { target: targetOf(req, options.target), ...bodyOf(req, options.body) }
     if ('stream' in req) {
       serveHttp2(serving, req.stream as Parameters<typeof serveHttp2>[1], req.headers, req.rawHeaders, extras)
     } else serveHttp1(serving, req, res as ServerResponse, extras)
   }
+  const swap: Swappable['swap'] = (next, options) => service.swap(next, options)
+  return Object.assign(posternHandler, { swap })
 }
 
 function targetOf(

@@ -3,6 +3,8 @@ import { constants, type ServerHttp2Session } from 'node:http2'
 import type { Server } from 'node:net'
 import { readOptions, type Table, whole } from '../../config/check.ts'
 import type { ConfigFault } from '../../errors.ts'
+import type { ClientGuard } from '../clients/guard.ts'
+import { SessionWatch } from './session-watch.ts'
 import { StreamSet } from './stream-set.ts'
 
 /**
@@ -52,8 +54,11 @@ export function checkHttp2Limits(given: Http2Limits | undefined, faults: ConfigF
   }
 }
 
-/** Sets the limits on a server of HTTP/2, and watches its sessions. Others are left alone. */
-export function hardenHttp2(server: Server, bounds: Http2Bounds): void {
+/**
+ * Sets the limits on a server of HTTP/2, and watches its sessions. Others are left alone. `idle`: ms without a request, a PING or
+ * SETTINGS after which a session ends, whatever bytes may come.
+ */
+export function hardenHttp2(server: Server, bounds: Http2Bounds, guard: ClientGuard, idle: number): void {
   if (!('updateSettings' in server)) return
   const http2 = server as unknown as { updateSettings(settings: object): void }
   http2.updateSettings({
@@ -61,7 +66,9 @@ export function hardenHttp2(server: Server, bounds: Http2Bounds): void {
     maxHeaderListSize: bounds.headerListSize,
     enablePush: false,
   })
-  const sessions = new Set<ServerHttp2Session>()
+  const sessions = new Set<SessionWatch>()
+  const { headerRate, grace } = guard.settings
+  const look = Math.min(LOOK, Math.ceil(Math.min(idle, grace) / 2))
   let timer: NodeJS.Timeout | null = null
   server.on('session', (session: ServerHttp2Session) => {
     const streams = StreamSet.of(session)
@@ -71,15 +78,23 @@ export function hardenHttp2(server: Server, bounds: Http2Bounds): void {
     streams.onCancelled = () => {
       if (!resets.take()) calm(session)
     }
+    const watch = new SessionWatch(session, streams, guard.slow, headerRate > 0 ? grace : Infinity, idle)
     const onControl = (): void => {
+      watch.heard()
       if (!control.take()) calm(session)
     }
     session.on('ping', onControl)
     session.on('remoteSettings', onControl)
-    sessions.add(session)
-    timer ??= setInterval(() => sessions.forEach(lookAt), LOOK).unref()
+    session.once('remoteSettings', () => watch.begun())
+    sessions.add(watch)
+    timer ??= setInterval(() => {
+      for (const one of sessions) {
+        lookAt(one.session)
+        one.look()
+      }
+    }, look).unref()
     session.once('close', () => {
-      sessions.delete(session)
+      sessions.delete(watch)
       if (sessions.size > 0 || timer === null) return
       clearInterval(timer)
       timer = null

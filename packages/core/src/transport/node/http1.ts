@@ -8,7 +8,7 @@ import type { Source } from '../../pipeline/contract.ts'
 import { type Connection1, connectionOf, type Waiting } from './connection1.ts'
 import { Http1Link } from './link1.ts'
 import { RequestBody } from './request-body.ts'
-import { openExchange, type Serving } from './serving.ts'
+import type { Serving } from './serving.ts'
 
 /** What a request may bring besides itself. */
 export interface Extras {
@@ -92,12 +92,13 @@ function open(
   const given = extras.given ?? null
   let body: RequestBody | null = null
   if (judged.hasBody && given === null) {
-    body = new RequestBody(req, lengthOf(headers), extras.expectsContinue ? () => sendContinue(res) : null)
+    const beforeStart = extras.expectsContinue ? () => sendContinue(res) : null
+    body = new RequestBody(req, lengthOf(headers), beforeStart, serving.guard)
   }
   if (fault) connection.refuse()
   const link = new Http1Link(serving, connection, res, body, fault !== null)
   connection.add(link)
-  link.begin(openExchange(serving.app, head, given ?? body, link, fault))
+  link.begin(serving.app.open(head, given ?? body, link, fault))
 }
 
 function lengthOf(headers: HeaderList): number | null {

@@ -6,7 +6,7 @@ import { HeaderList } from '../../headers/list.ts'
 import type { Peer, Source } from '../../pipeline/contract.ts'
 import { Http2Link } from './link2.ts'
 import { RequestBody } from './request-body.ts'
-import { openExchange, type Serving } from './serving.ts'
+import type { Serving } from './serving.ts'
 import { StreamSet } from './stream-set.ts'
 import { noNewTunnels } from './upgrade1.ts'
 import { ConnectLink } from './upgrade2.ts'
@@ -63,7 +63,7 @@ export function serveHttp2(
   if (head.upgrade !== null) {
     const connect = new ConnectLink(serving, stream, links)
     const refusal = extras.fault ?? fault ?? noNewTunnels(serving)
-    connect.begin(openExchange(serving.app, head, null, connect, refusal))
+    connect.begin(serving.app.open(head, null, connect, refusal))
     return
   }
   const given = extras.given ?? null
@@ -73,12 +73,13 @@ export function serveHttp2(
   const waits = expectation?.toLowerCase() === '100-continue'
   if (expectation !== undefined && !waits) refusal ??= expectationFailed()
   if (given === null && !stream.readableEnded && !stream.endAfterHeaders) {
-    body = new RequestBody(stream, lengthOf(headers), waits ? () => sendContinue(stream) : null)
+    const beforeStart = waits ? () => sendContinue(stream) : null
+    body = new RequestBody(stream, lengthOf(headers), beforeStart, serving.guard)
   }
   // Where the body looks for them when it has ended, as with node:http.
   if (body) stream.once('trailers', (...[, , raw]: unknown[]) => Object.assign(stream, { rawTrailers: raw }))
   const link = new Http2Link(serving, stream, head.method, body, links)
-  link.begin(openExchange(serving.app, head, given ?? body, link, refusal))
+  link.begin(serving.app.open(head, given ?? body, link, refusal))
 }
 
 /** An `Expect` that is not 100-continue (RFC 9110, 10.1.1). */

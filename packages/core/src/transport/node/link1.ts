@@ -1,6 +1,7 @@
 /** One exchange of HTTP/1.x: the client's side of it, and the sink for the reply's body. */
 import { type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
+import { KeptBody } from '../../body/kept.ts'
 import { latin1 } from '../../body/latin1.ts'
 import { isSource } from '../../body/transform.ts'
 import { ProxyError } from '../../errors.ts'
@@ -9,9 +10,10 @@ import type { ClientLink, Flow, OpenExchange, Reply, Sink, Source } from '../../
 import { bugReply, failureReply } from '../../reply.ts'
 import { announcedLength, assertInterim, discardBody, fitReply, gone, wrongLength } from '../fit-reply.ts'
 import type { Connection1, Link1 } from './connection1.ts'
-import { replyFields, saysClose } from './fields1.ts'
+import { replyFields, toldOfConnection } from './fields1.ts'
 import { lingerOnClose } from './linger.ts'
 import { piecesOf } from './pieces.ts'
+import { sendPrepared } from './prepared1.ts'
 import type { RequestBody } from './request-body.ts'
 import type { Serving } from './serving.ts'
 import { Stall } from './stall.ts'
@@ -27,6 +29,7 @@ const PIECES_BYTES = 131_072
 
 /** Made with the request, over when its answer is out or the client has gone. */
 export class Http1Link implements ClientLink, Sink, Link1 {
+  readonly readsOnly = true
   readonly #serving: Serving
   readonly #connection: Connection1
   readonly #res: ServerResponse
@@ -129,23 +132,44 @@ export class Http1Link implements ClientLink, Sink, Link1 {
     const reply = fitReply(given, res.req.method ?? '')
     if (reply !== given) this.#error ??= reply.error ?? null
     this.#reply = reply
+    this.#body?.unwatch()
+    if (reply.prepared !== undefined && this.#sendPrepared(reply)) return this.#watchEnd()
     const { raw } = reply.headers
     // Node writes the field by itself, unless it is given one: that of a 426.
-    const told = reply.status === 426 && !res.shouldKeepAlive
-    if (this.#isLast() || told || saysClose(raw)) {
+    const named = reply.status === 426 && !res.shouldKeepAlive
+    const told = toldOfConnection(raw)
+    if (this.#isLast() || named || told === 'close') {
       this.#closing = true
       lingerOnClose(res.req.socket)
     }
     try {
-      res.writeHead(reply.status, replyFields(reply.status, raw, this.#closing))
+      res.writeHead(reply.status, replyFields(reply.status, raw, told, this.#closing))
     } catch (cause) {
       return this.#unsendable(reply, cause)
     }
     if (reply.body === null) res.end()
     else if (reply.body instanceof Uint8Array) this.#sendBytes(reply.body)
+    else if (reply.body instanceof KeptBody) this.#sendKept(reply.body)
     else if (isSource(reply.body)) this.#sendSource(reply.body)
     else res.destroy()
     if (res.writableEnded) this.#watchEnd()
+  }
+
+  /** A kept answer in one write. False: it goes the plain way. */
+  #sendPrepared(reply: Reply): boolean {
+    const { prepared, body, status } = reply
+    const res = this.#res
+    if (!(body instanceof KeptBody) || body.length > ONE_WRITE_BYTES || body.length === 0) return false
+    if (status !== 200 || res.req.method !== 'GET' || this.#body !== null || this.#isLast()) return false
+    if (!sendPrepared(res, reply, prepared!, body.text)) return false
+    this.#bytesSent = body.length
+    return true
+  }
+
+  #sendKept(body: KeptBody): void {
+    if (body.length > ONE_WRITE_BYTES || this.#res.req.method === 'HEAD') return this.#sendBytes(body.bytes)
+    this.#bytesSent = body.length
+    this.#endWithText(body.text)
   }
 
   #sendBytes(bytes: Uint8Array): void {
@@ -160,14 +184,17 @@ export class Http1Link implements ClientLink, Sink, Link1 {
    * the empty string that `end()` appends to what is not flushed yet, they would be a writev.
    */
   #endWith(bytes: Uint8Array): void {
+    if (bytes.length > ONE_WRITE_BYTES) this.#res.end(bytes)
+    else this.#endWithText(latin1(bytes))
+  }
+
+  #endWithText(text: string): void {
     const res = this.#res
     const { socket } = res
-    if (bytes.length > ONE_WRITE_BYTES) res.end(bytes)
-    else if (socket === null || socket.writableCorked > 0 || res.chunkedEncoding)
-      res.end(latin1(bytes), 'latin1')
+    if (socket === null || socket.writableCorked > 0 || res.chunkedEncoding) res.end(text, 'latin1')
     else {
       socket.cork()
-      res.write(latin1(bytes), 'latin1')
+      res.write(text, 'latin1')
       socket.uncork()
       res.end()
     }
@@ -291,6 +318,7 @@ export class Http1Link implements ClientLink, Sink, Link1 {
     if (this.#last || (draining && this.#connection.isNewest(this))) return true
     const body = this.#body
     if (body === null || body.ended) return false
+    if (body.broken) return true
     // An upload goes on behind an answer that does not want it; one that was not asked for may or may not come.
     return draining || body.unasked || body.length === null || body.length > DRAINED_BYTES
   }
@@ -303,6 +331,18 @@ export class Http1Link implements ClientLink, Sink, Link1 {
     }
     const error = new ProxyError({ source: 'upstream', phase: 'reply-head', code: 'bad-reply', cause })
     this.#error = error
+    this.#send(failureReply(error))
+  }
+
+  allowSlowBody(): void {
+    this.#body?.unwatch()
+  }
+
+  cut(error: ProxyError): void {
+    if (this.#over) return
+    if (this.#reply !== null) return this.fail(error)
+    this.#error = error
+    this.#last = true
     this.#send(failureReply(error))
   }
 

@@ -1,5 +1,6 @@
 /** One exchange of HTTP/2: the client's side of it, and the sink for the reply's body. */
 import { constants, type ServerHttp2Stream } from 'node:http2'
+import { KeptBody } from '../../body/kept.ts'
 import { isSource } from '../../body/transform.ts'
 import { ProxyError } from '../../errors.ts'
 import type { HeaderList } from '../../headers/list.ts'
@@ -24,6 +25,7 @@ const PIECES_BYTES = 131_072
 
 /** Made with the stream, over when its answer is out or the client has gone. */
 export class Http2Link implements ClientLink, Sink {
+  readonly readsOnly = true
   readonly #serving: Serving
   readonly #stream: ServerHttp2Stream
   readonly #method: string
@@ -124,7 +126,8 @@ export class Http2Link implements ClientLink, Sink {
     const reply = fitReply(given, this.#method)
     if (reply !== given) this.#error ??= reply.error ?? null
     this.#reply = reply
-    const { body } = reply
+    this.#body?.unwatch()
+    const body = reply.body instanceof KeptBody ? reply.body.bytes : reply.body
     const empty = body === null || this.#method === 'HEAD'
     try {
       stream.respond(
@@ -207,6 +210,17 @@ export class Http2Link implements ClientLink, Sink {
     if (this.#over) return
     this.#error = error
     this.#stream.close(NGHTTP2_INTERNAL_ERROR)
+  }
+
+  allowSlowBody(): void {
+    this.#body?.unwatch()
+  }
+
+  cut(error: ProxyError): void {
+    if (this.#over) return
+    if (this.#reply !== null) return this.fail(error)
+    this.#error = error
+    this.#send(failureReply(error))
   }
 
   #watch(): void {

@@ -3,7 +3,7 @@ import { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { type FailureCode, ProxyError } from '../../errors.ts'
-import { connectionOf } from './connection1.ts'
+import { connectionOf, wireOf } from './connection1.ts'
 import { serveHttp1 } from './http1.ts'
 import { lingerOnClose } from './linger.ts'
 import type { Serving } from './serving.ts'
@@ -44,6 +44,14 @@ export function refuseBytes(serving: Serving, error: Error & { code?: string }, 
     new ProxyError({ source: 'client', phase: 'head', code: named, cause: code }),
     '',
   )
+}
+
+/** Answers a head that comes too slowly: 408 once something of it has come, the end of the connection before. */
+export function refuseSlowHead(serving: Serving, socket: Socket): void {
+  const wire = wireOf(socket)
+  if (socket.bytesRead === 0) socket.destroy()
+  else if (wire !== null) wire.timedOut()
+  else refuseBytes(serving, Object.assign(new Error(), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }), socket)
 }
 
 /** Answers a CONNECT: this is no forward proxy. */

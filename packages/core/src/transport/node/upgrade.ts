@@ -1,7 +1,10 @@
 /** Upgrades of a server: which requests may become tunnels, and who answers them. */
 import type { IncomingMessage } from 'node:http'
 import type { Server, Socket } from 'node:net'
+import { ConfigError, type ConfigFault } from '../../errors.ts'
+import { checkApp } from '../../pipeline/check-app.ts'
 import type { App } from '../../pipeline/contract.ts'
+import { Service, type Swappable } from '../service.ts'
 import type { Serving } from './serving.ts'
 import { keepPlain, serveUpgrade } from './upgrade1.ts'
 
@@ -20,17 +23,26 @@ export function serveTunnels(server: Server, serving: Serving): void {
   })
 }
 
-/** Listener of `upgrade` events. */
-export type NodeUpgradeHandler = (req: IncomingMessage, socket: unknown, first: Buffer) => void
+/** Listener of `upgrade` events. Its app is swapped apart from that of a `toHandler()`. */
+export interface NodeUpgradeHandler extends Swappable {
+  (req: IncomingMessage, socket: unknown, first: Buffer): void
+}
 
 /**
  * Makes an app a listener of a node:http server's `upgrade` event, for hosts that use `toHandler`. An `Upgrade` that may be
  * no tunnel (`h2c`, or one with a body) is answered 400, and the connection closes: only `attach` can leave those to plain HTTP.
  * @example server.on('upgrade', toUpgradeHandler(app))
+ * @throws ConfigError for what is no app.
  */
 export function toUpgradeHandler(app: App): NodeUpgradeHandler {
-  const serving: Serving = { app, draining: false, stalls: null, tunnels: new Set() }
-  return function posternUpgrade(req, socket, first) {
+  const faults: ConfigFault[] = []
+  checkApp('toUpgradeHandler(app)', app, faults)
+  if (faults.length > 0) throw new ConfigError(faults)
+  const service = new Service(app)
+  const serving: Serving = { app: service, draining: false, guard: null, stalls: null, tunnels: new Set() }
+  function posternUpgrade(req: IncomingMessage, socket: unknown, first: Buffer): void {
     serveUpgrade(serving, req, socket as Socket, first)
   }
+  const swap: Swappable['swap'] = (next, options) => service.swap(next, options)
+  return Object.assign(posternUpgrade, { swap })
 }

@@ -13,7 +13,7 @@ import { assertInterim, discardBody, gone } from '../fit-reply.ts'
 import { type Connection1, connectionOf, type Link1 } from './connection1.ts'
 import { lingerOnClose } from './linger.ts'
 import { Http1Link } from './link1.ts'
-import { openExchange, type Serving } from './serving.ts'
+import type { Serving } from './serving.ts'
 
 /** Bytes that a client may send before its upgrade is answered; more wait in the socket. */
 const EARLY_BYTES = 65_536
@@ -48,6 +48,8 @@ class UpgradeLink implements ClientLink, Link1 {
   #earlyBytes = 0
   #exchange!: OpenExchange
   #near: DuplexEnd | null = null
+  /** Has the exchange, once it is no tunnel. */
+  #answering: Http1Link | null = null
   #over = false
 
   constructor(
@@ -97,7 +99,7 @@ class UpgradeLink implements ClientLink, Link1 {
     // A host's own listener may bring what keepPlain() holds back: its body could not be read any more.
     const fault = judged.fault ?? (mayUpgrade(req) ? noNewTunnels(this.#serving) : noTunnel())
     this.#connection.add(this)
-    this.#exchange = openExchange(app, judged.head, null, this, fault)
+    this.#exchange = app.open(judged.head, null, this, fault)
     if (socket.destroyed) return this.closed()
     // A client that leaves is only noticed by reading.
     socket.on('data', this.#hold)
@@ -119,6 +121,12 @@ class UpgradeLink implements ClientLink, Link1 {
   }
 
   breakBody(): void {}
+
+  cut(error: ProxyError): void {
+    if (this.#answering !== null) this.#answering.cut(error)
+    else if (this.#near === null) this.#answer(() => failureReply(error))
+    else this.#near.feeder?.cancel(error)
+  }
 
   closed(): void {
     if (this.#over) return
@@ -180,6 +188,7 @@ class UpgradeLink implements ClientLink, Link1 {
     })
     socket.resume()
     const link = new Http1Link(this.#serving, this.#connection, res, null, true)
+    this.#answering = link
     this.#connection.add(link)
     link.begin(answered(this.#exchange, reply))
   }

@@ -20,6 +20,8 @@ export class ConnectLink implements ClientLink {
   readonly #links: StreamSet
   #exchange!: OpenExchange
   #near: DuplexEnd | null = null
+  /** Has the exchange, once it is no tunnel. */
+  #answering: Http2Link | null = null
   #over = false
 
   constructor(serving: Serving, stream: ServerHttp2Stream, links: StreamSet) {
@@ -74,6 +76,12 @@ export class ConnectLink implements ClientLink {
     this.#exchange.done(error.status, 0, error)
   }
 
+  cut(error: ProxyError): void {
+    if (this.#answering !== null) this.#answering.cut(error)
+    else if (this.#near === null) this.#answer(() => failureReply(error))
+    else this.#near.feeder?.cancel(error)
+  }
+
   #send(reply: Reply): void {
     const stream = this.#stream
     if (this.#over || stream.destroyed || stream.closed) return discardBody(reply.body, gone('reply-body'))
@@ -115,6 +123,7 @@ export class ConnectLink implements ClientLink {
     const stream = this.#stream
     // What the client sends into a tunnel that is none is read off for a while, like an upload that nobody wants.
     const body = stream.readableEnded ? null : new RequestBody(stream, null)
-    new Http2Link(this.#serving, stream, 'GET', body, this.#links).begin(answered(this.#exchange, reply))
+    this.#answering = new Http2Link(this.#serving, stream, 'GET', body, this.#links)
+    this.#answering.begin(answered(this.#exchange, reply))
   }
 }

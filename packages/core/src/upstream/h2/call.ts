@@ -73,7 +73,7 @@ export class Http2Call implements Call, UploadOwner, Deadline {
     this.request = request
     this.receiver = receiver
     this.#owner = owner
-    this.#upload = request.body === null ? null : new Upload(request.body, this)
+    this.#upload = request.body === null ? null : new Upload(request.body, this, request.decided)
   }
 
   // 2

@@ -112,15 +112,18 @@ export function receivedFields(raw: readonly string[]): string[] {
 
 /**
  * Trailers for node:http2: end-to-end fields that frame, route, identify and describe nothing, since some servers take
- * trailers for header fields (RFC 9110, 6.5.1). The rest is left out.
+ * trailers for header fields (RFC 9110, 6.5.1). The rest is left out, and what is `withheld`.
  */
-export function trailerFields(raw: readonly string[]): OutgoingHttpHeaders {
+export function trailerFields(
+  raw: readonly string[],
+  withheld?: (name: string, value: string) => boolean,
+): OutgoingHttpHeaders {
   const fields: Record<string, string | string[]> = Object.create(null)
   for (let i = 0; i < raw.length; i += 2) {
     const name = nameFor(raw[i]!)
     const value = raw[i + 1]!
     if (!name || kindOf(raw[i]!) !== END_TO_END || name === 'set-cookie' || !isFieldValue(value)) continue
-    if (SINGLE.has(name) || LISTS.has(name)) continue
+    if (SINGLE.has(name) || LISTS.has(name) || withheld?.(name, value)) continue
     const before = fields[name]
     fields[name] = before === undefined ? value : [before, value].flat()
   }

@@ -3,6 +3,7 @@ import type { ClientHttp2Stream } from 'node:http2'
 import { ProxyError } from '../../errors.ts'
 import type { HeaderList } from '../../headers/list.ts'
 import type { Flow, Sink, Source } from '../../pipeline/contract.ts'
+import type { OutgoingRequest } from '../connector.ts'
 import { trailerFields } from './fields.ts'
 
 /** Bytes of a body that are kept until the target has shown that it takes the request. */
@@ -25,6 +26,7 @@ export class Upload implements Sink {
   sent = false
   readonly #source: Source
   readonly #owner: UploadOwner
+  readonly #withheld: OutgoingRequest['decided']
   #stream: ClientHttp2Stream | null = null
   #flow: Flow | null = null
   #trailers: HeaderList | undefined
@@ -32,9 +34,11 @@ export class Upload implements Sink {
   #keptBytes = 0
   #over = false
 
-  constructor(source: Source, owner: UploadOwner) {
+  /** `withheld`: trailers that are not sent. */
+  constructor(source: Source, owner: UploadOwner, withheld?: OutgoingRequest['decided']) {
     this.#source = source
     this.#owner = owner
+    this.#withheld = withheld
   }
 
   /** True when another stream could get all of it. */
@@ -121,7 +125,7 @@ export class Upload implements Sink {
 
   #sendTrailers(stream: ClientHttp2Stream): void {
     try {
-      stream.sendTrailers(this.#trailers ? trailerFields(this.#trailers.raw) : {})
+      stream.sendTrailers(this.#trailers ? trailerFields(this.#trailers.raw, this.#withheld) : {})
     } catch (cause) {
       this.fail(new ProxyError({ source: 'client', phase: 'request-body', code: 'bad-request', cause }))
     }

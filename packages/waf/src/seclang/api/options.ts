@@ -1,5 +1,7 @@
 /** Options of the rule engine. */
 import { ConfigError, type ConfigFault } from '@postern/core'
+import { type AuditOptions, checkAudit } from '../audit/options.ts'
+import type { ReloadEvent } from '../reload/watch.ts'
 
 /** Options of {@link seclang}. */
 export interface SeclangOptions {
@@ -25,9 +27,19 @@ export interface SeclangOptions {
     /** Any other `tx.` variables, by name without `tx.`. */
     variables?: Readonly<Record<string, string | number>>
   }
+  /**
+   * Look every `interval` milliseconds (default 2000, at least 10) whether a file has changed, and load all of them anew once
+   * they stay as they are for an interval. Default false. Faulty rules are refused with all their mistakes, and those that
+   * run stay.
+   */
+  watch?: boolean | { readonly interval?: number }
+  /** Called after each reload that watching caused. Default: a warning of the process for each that failed. */
+  onReload?: (event: ReloadEvent) => void
+  /** Where to write the audit log; default nowhere. What is written is for the rules to say: `SecAuditEngine` and so on. */
+  audit?: AuditOptions
 }
 
-const OPTIONS = ['files', 'rules', 'recommended', 'mode', 'set']
+const OPTIONS = ['files', 'rules', 'recommended', 'mode', 'set', 'watch', 'onReload', 'audit']
 const SET = ['paranoia', 'inboundThreshold', 'outboundThreshold', 'variables']
 
 /** Checks options. @throws ConfigError with every fault. */
@@ -57,10 +69,29 @@ export function checkOptions(options: SeclangOptions): void {
   if (!isObject(set)) {
     add('set', 'it is no object', `It has ${SET.join(', ')}.`)
   } else checkSet(set, add)
+  checkWatch(given, add)
+  if (given.audit !== undefined) checkAudit(given.audit, add)
   if (faults.length > 0) throw new ConfigError(faults)
 }
 
-type Add = (place: string, problem: string, fix: string) => void
+function checkWatch({ watch, onReload }: SeclangOptions, add: Add): void {
+  if (isObject(watch)) {
+    known(watch, ['interval'], 'watch.', add)
+    const { interval = 2000 } = watch
+    if (!Number.isSafeInteger(interval) || interval < 10 || interval > 3_600_000)
+      add('watch.interval', 'it is no whole number from 10 to 3600000', 'Write milliseconds.')
+  } else if (watch !== undefined && typeof watch !== 'boolean') {
+    add('watch', 'it is neither true nor false', 'Write true, or { interval: milliseconds }.')
+  }
+  if (onReload !== undefined && typeof onReload !== 'function')
+    add(
+      'onReload',
+      'it is no function',
+      'Write for example ({ error }) => error && log.error(error.message).',
+    )
+}
+
+export type Add = (place: string, problem: string, fix: string) => void
 
 function checkSet(set: NonNullable<SeclangOptions['set']>, add: Add): void {
   known(set, SET, 'set.', add)

@@ -1,5 +1,5 @@
 import type { Entry } from '../engine/form.ts'
-import { escaped } from '../transform/url-decode.ts'
+import { escaped, urlDecode } from '../transform/url-decode.ts'
 import { addArgument, type BodyLimits, emptyBody, type ParsedBody } from './body.ts'
 
 /** Reads `a=1&b=2`. A name without `=` has an empty value; what is no valid escape stays as it is. */
@@ -28,23 +28,13 @@ export function readQuery(query: string, limits: BodyLimits): Entry[] {
 
 function decode(text: string, body: ParsedBody): string {
   if (!text.includes('%')) return text.includes('+') ? text.replaceAll('+', ' ') : text
-  let out = ''
-  let from = 0
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at)
-    if (code === 0x2b) {
-      out += `${text.slice(from, at)} `
-      from = at + 1
-    } else if (code === 0x25) {
-      const byte = escaped(text, at + 1)
-      if (byte === -1) {
-        body.urlEncodedError = true
-        continue
-      }
-      out += text.slice(from, at) + String.fromCharCode(byte)
-      at += 2
-      from = at + 1
-    }
+  if (!body.urlEncodedError) body.urlEncodedError = hasBadEscape(text)
+  return urlDecode(text)
+}
+
+function hasBadEscape(text: string): boolean {
+  for (let at = text.indexOf('%'); at !== -1; at = text.indexOf('%', at + 3)) {
+    if (escaped(text, at + 1) === -1) return true
   }
-  return out + text.slice(from)
+  return false
 }

@@ -1,5 +1,6 @@
 /** What a condition does at once when a value matches: set variables, turn switches, open records. */
 import { integerOf } from '../operators/numbers.ts'
+import { changedParts } from '../rules/audit-parts.ts'
 import type { Assignment, Condition, Control } from '../rules/model.ts'
 import type { Transaction } from './transaction.ts'
 
@@ -33,7 +34,7 @@ function applyControl(control: Control, tx: Transaction): void {
       tx.auditEngine = control.mode
       return
     case 'auditLogParts':
-      tx.settings.auditLogParts = control.parts
+      tx.settings.auditLogParts = changedParts(tx.settings.auditLogParts, control.parts)
       return
     case 'processor':
       tx.processor = control.name
@@ -55,6 +56,8 @@ function applyControl(control: Control, tx: Transaction): void {
       tx.settings.responseBodyLimit = control.bytes
       return
     case 'forceResponseBody':
+      tx.forceResponseBody = control.on
+      return
     case 'none':
       return
     default:

@@ -1,7 +1,7 @@
 /** Runs the rules of a phase. */
 
 import type { Target } from '../parse/targets.ts'
-import { isCandidate } from '../prefilter/prefilter.ts'
+import { NO, UNKNOWN, YES } from '../plan/screen.ts'
 import type { Condition, Rule } from '../rules/model.ts'
 import { applyEffects } from './effects.ts'
 import { Entry, type Form } from './form.ts'
@@ -10,43 +10,35 @@ import type { Reading, Segment, Transaction } from './transaction.ts'
 /** Values that a chain keeps for `MATCHED_VARS`, and matches that a transaction keeps for its log. */
 const MAX_MATCHED = 1000
 const MAX_MATCHES = 1000
-const NO = 1
-const YES = 2
 
-/** Runs a phase. What rules ask for stands in the transaction afterwards. */
-export function runPhase(tx: Transaction, phase: number): void {
-  if (tx.mode === 'Off') return
-  if (phase < 5 && (tx.interruption !== null || phase <= tx.allowedUpTo)) return
-  const steps = tx.program.set.phases[phase]!
-  for (let i = 0; i < steps.length; i++) {
-    const step = steps[i]!
-    if (step.marker !== null || (tx.removed.any && tx.removed.hasRule(step))) continue
-    tx.running = step
-    if (!matches(tx, step)) continue
-    finish(tx, step)
-    if (tx.interruption !== null && phase < 5) return
-    if (phase < 5 && phase <= tx.allowedUpTo) return
-    if ((tx.mode as string) === 'Off') return
-    if (step.skipAfter !== null) i = tx.program.placeOf(phase, step.skipAfter, i)
-    else i += step.skip
-  }
+/**
+ * Runs one step of a phase.
+ * @returns the step to go on with; -1 when the phase is over.
+ */
+export function runStep(tx: Transaction, phase: number, at: number): number {
+  const { meter } = tx.program
+  if (meter === null) return takeStep(tx, phase, at)
+  const start = performance.now()
+  const next = takeStep(tx, phase, at)
+  meter(tx.program.set.phases[phase]![at]!, performance.now() - start)
+  return next
 }
 
-/** Whether a rule and its whole chain match. What each condition does at once is done even if a later one fails. */
-function matches(tx: Transaction, rule: Rule): boolean {
-  const { conditions } = rule
-  const first = conditions[0]!
-  // Most rules end here: no value holds what any match must hold.
-  if (first.view !== -1) {
-    const union = tx.union(first, read)
-    if (!isCandidate(union, first.pattern)) return false
-  }
-  tx.matched = []
-  for (const condition of conditions) if (!meets(tx, rule, condition)) return false
-  return true
+function takeStep(tx: Transaction, phase: number, at: number): number {
+  const step = tx.program.set.phases[phase]![at]!
+  if (step.marker !== null || (tx.removed.any && tx.removed.hasRule(step))) return at + 1
+  tx.running = step
+  tx.matched = NONE
+  for (const condition of step.conditions) if (!meets(tx, step, condition)) return at + 1
+  finish(tx, step)
+  if (tx.interruption !== null && phase < 5) return -1
+  if (phase < 5 && phase <= tx.allowedUpTo) return -1
+  if ((tx.mode as string) === 'Off') return -1
+  return step.skipAfter === null ? at + 1 + step.skip : tx.program.placeOf(phase, step.skipAfter, at) + 1
 }
 
-function meets(tx: Transaction, rule: Rule, condition: Condition): boolean {
+/** Whether a condition matches. What it does at once is done, even if a later one of the chain fails. */
+export function meets(tx: Transaction, rule: Rule, condition: Condition): boolean {
   const { operator, steps, pipeline } = condition
   if (operator === null) {
     applyEffects(condition, tx)
@@ -54,7 +46,7 @@ function meets(tx: Transaction, rule: Rule, condition: Condition): boolean {
   }
   const only = singleVariable(tx, condition)
   if (only !== undefined) {
-    if (only === null || !tests(tx, condition, only.form.after(pipeline))) return false
+    if (only === null || !tests(tx, condition, only.form)) return false
     note(tx, condition, variableName(condition.targets[0]!), only, only.form.after(pipeline))
     return true
   }
@@ -63,40 +55,45 @@ function meets(tx: Transaction, rule: Rule, condition: Condition): boolean {
     for (let i = 0; i < entries.length; i++) {
       const entry = entries[i]!
       if (isExempt(tx, rule, name, entry)) continue
-      if (
-        steps === null
-          ? meetsForm(tx, condition, name, entry, entry.form.after(pipeline))
-          : meetsStep(tx, condition, name, entry)
-      )
+      if (steps !== null) {
+        if (meetsStep(tx, condition, name, entry)) met = true
+      } else if (tests(tx, condition, entry.form)) {
+        note(tx, condition, name, entry, entry.form.after(pipeline))
         met = true
+      }
     }
   }
   return met
 }
 
+/** Whether the test of a condition holds that reads one variable of `TX`. */
+export function holds(tx: Transaction, condition: Condition): boolean {
+  if (condition.operator === null) return true
+  const only = singleVariable(tx, condition)
+  return only !== undefined && only !== null && tests(tx, condition, only.form)
+}
+
 /** `multiMatch`: the value after each transformation that changed it. */
 function meetsStep(tx: Transaction, condition: Condition, name: string, entry: Entry): boolean {
+  const { operator, negated, capture } = condition
   let met = false
   let before: Form | null = null
   for (const step of condition.steps!) {
     const form = entry.form.after(step)
-    if (form !== before && meetsForm(tx, condition, name, entry, form)) met = true
+    if (form !== before && operator!.match(form, tx, capture && !negated) !== negated) {
+      note(tx, condition, name, entry, form)
+      met = true
+    }
     before = form
   }
   return met
-}
-
-function meetsForm(tx: Transaction, condition: Condition, name: string, entry: Entry, form: Form): boolean {
-  if (!tests(tx, condition, form)) return false
-  note(tx, condition, name, entry, form)
-  return true
 }
 
 /** Whether this rule must not look at this value: a `ctl` said so, or whoever asked. */
 function isExempt(tx: Transaction, rule: Rule, name: string, entry: Entry): boolean {
   if (tx.removed.anyTarget && tx.removed.targetsOf(rule).some(target => covers(tx, target, name, entry)))
     return true
-  return tx.exempt !== null && tx.exempt(rule.id, rule.tags, nameOf(name, entry))
+  return tx.exempt?.(rule.id, rule.tags, nameOf(name, entry)) ?? false
 }
 
 /**
@@ -112,25 +109,26 @@ function singleVariable(tx: Transaction, { targets, steps }: Condition): Entry |
   return found ?? null
 }
 
+/** Nothing has matched yet: an array for each rule that runs would be many. */
+const NONE: Entry[] = []
+
 const ABSENT = new Entry('', '0')
 const PRESENT = new Entry('', '1')
 
-function tests(tx: Transaction, condition: Condition, form: Form): boolean {
-  const { operator, negated, pattern, capture, verdict } = condition
-  if (pattern !== -1 && !isCandidate(tx.candidates(form), pattern)) return false
-  const { verdicts } = form
-  if (verdicts === null || verdict === -1) return operator!.match(form, tx, capture && !negated) !== negated
-  const known = verdicts[verdict]!
+/** Whether the operator says so of a value, given as it came. */
+function tests(tx: Transaction, condition: Condition, raw: Form): boolean {
+  const { operator, negated, pipeline, capture, slot } = condition
+  const known = slot === -1 ? UNKNOWN : tx.program.verdict(raw, slot)
   // A match that captures has to be found anew; that there is none is known.
-  if (known === NO || (known === YES && (negated || !capture))) return (known === YES) !== negated
-  const matched = operator!.match(form, tx, capture && !negated)
-  verdicts[verdict] = matched ? YES : NO
-  return matched !== negated
+  if (known === NO || (known === YES && (negated || !capture))) return known === YES
+  return operator!.match(raw.after(pipeline), tx, capture && !negated) !== negated
 }
 
 function note(tx: Transaction, condition: Condition, name: string, entry: Entry, form: Form): void {
   tx.matchedValue = form.text
   tx.matchedName = nameOf(name, entry)
+  tx.matchedBy = condition
+  if (tx.matched === NONE) tx.matched = []
   if (tx.matched.length < MAX_MATCHED) tx.matched.push(new Entry(tx.matchedName, form.text))
   applyEffects(condition, tx)
 }
@@ -179,13 +177,15 @@ function covers(tx: Transaction, { variable, selector }: Target, name: string, e
 /** The whole chain has matched: log it, and do what it says. */
 function finish(tx: Transaction, rule: Rule): void {
   if (rule.severity !== null) tx.highestSeverity = Math.min(tx.highestSeverity, rule.severity)
-  if (rule.log && tx.matches.length < MAX_MATCHES) {
-    tx.matches.push({
+  const matches = rule.log ? tx.matches : tx.quietMatches
+  if ((rule.log || rule.auditLog) && matches.length < MAX_MATCHES) {
+    matches.push({
       rule,
       message: rule.message === null ? '' : tx.expand(rule.message),
       data: rule.logData === null ? '' : tx.expand(rule.logData),
       variable: tx.matchedName,
       value: tx.matchedValue,
+      condition: rule.conditions.at(-1)!.operator === null ? null : tx.matchedBy,
     })
   }
   if (tx.mode !== 'On') return

@@ -1,49 +1,42 @@
 /**
- * Values that many requests have: names and values of headers, above all. What is known about one of them is kept.
+ * Values that many requests have: names and values of header fields, above all. What is known about one of them is kept.
  *
- * Everything kept is a function of the bytes and the rule set, so a request can't change what another one gets. Long
- * values are not kept, and the values that were not seen for longest go first.
+ * Everything kept is a function of the bytes and the rule set, so a request can't change what another one gets. A value is
+ * kept when it comes a second time, long ones never, and those that were not seen for longest go first.
  */
-import QuickLRU from 'quick-lru'
-import { Entry, Form, type Pipeline } from './form.ts'
+import { Form } from './form.ts'
 
-const MAX_LENGTH = 200
+/** Bytes of a value that is kept. */
+const MAX_LENGTH = 256
+/** Values in each of two generations: when the young one is full, it becomes the old one. */
 const MAX_FORMS = 1000
+/** Values that came once. */
+const MAX_SEEN = 1000
 
 export class FormCache {
-  readonly #forms = new QuickLRU<string, Form>({ maxSize: MAX_FORMS })
-  readonly #operators: number
-  readonly #pipelines: readonly Pipeline[]
-
-  /**
-   * @param operators verdicts that each form keeps.
-   * @param pipelines those whose results the prefilter looks at.
-   */
-  constructor(operators: number, pipelines: readonly Pipeline[]) {
-    this.#operators = operators
-    this.#pipelines = pipelines
-  }
+  #young = new Map<string, Form>()
+  #old = new Map<string, Form>()
+  #seen = new Set<string>()
 
   /** The form of a value: the kept one, or a new one. */
   of(value: string): Form {
     if (value.length > MAX_LENGTH) return new Form(value)
-    const known = this.#forms.get(value)
-    if (known !== undefined) return known
-    const made = new Form(value)
-    made.verdicts = new Uint8Array(this.#operators)
-    made.plain = this.#pipelines.every(pipeline => made.after(pipeline) === made)
-    this.#forms.set(value, made)
-    return made
-  }
-
-  /** An entry whose value is taken from here. */
-  entry(key: string, value: string): Entry {
-    return new Entry(key, value, this.of(value))
-  }
-
-  /** Gives an entry the kept form of its value. */
-  keep(entry: Entry): Entry {
-    entry.form = this.of(entry.value)
-    return entry
+    const young = this.#young.get(value)
+    if (young !== undefined) return young
+    let form = this.#old.get(value)
+    if (form === undefined) {
+      form = new Form(value)
+      if (!this.#seen.has(value)) {
+        if (this.#seen.size >= MAX_SEEN) this.#seen = new Set()
+        this.#seen.add(value)
+        return form
+      }
+    }
+    if (this.#young.size >= MAX_FORMS) {
+      this.#old = this.#young
+      this.#young = new Map()
+    }
+    this.#young.set(value, form)
+    return form
   }
 }

@@ -1,27 +1,64 @@
 /** Values of a request, and what was worked out about them. */
+import type { Scope } from '../plan/scope.ts'
 import { Subject } from '../regex/subject.ts'
+import { classesIn } from '../transform/triggers.ts'
+import type { Pipeline, PipelineStep } from './pipeline.ts'
 
-/** A byte string with its candidates and its forms after transformations. All of it depends on the bytes alone. */
+/** A byte string with its forms after transformations, and what the plan's conditions say of it. All of it depends on the bytes alone. */
 export class Form extends Subject {
-  /** A bit for each pattern that can match; `null` until it was scanned. */
-  candidates: Uint32Array | null = null
-  /** Verdicts of operators, for forms that outlive a request: 0 unknown, 1 no, 2 yes. */
-  verdicts: Uint8Array | null = null
-  /** No pipeline that matters to the prefilter changes it. Known of kept forms alone. */
-  plain = false
-  readonly #after: (Form | undefined)[] = []
+  /**
+   * A bit for each condition of the plan that may match this value, and behind those a bit for each that does. Bits of the
+   * first kind go once the condition was tried. `null` until the value was screened.
+   */
+  bits: Uint32Array | null = null
+  /** The conditions for which it was screened. */
+  scope: Scope | null = null
+  /** Place among the different forms of one value; 0 is the value as it came. */
+  readonly index: number
+  /** All forms of the value: equal ones are one object. */
+  readonly #family: Form[]
+  #classes = 0
+  #afterStep: (Form | undefined)[] | null = null
+  #afterPipeline: (Form | undefined)[] | null = null
 
-  /** The form after a pipeline. Forms that are equal are one object, so that what is known of it is shared. */
+  constructor(text: string, family: Form[] = []) {
+    super(text)
+    this.#family = family
+    this.index = family.length
+    family.push(this)
+  }
+
+  /** Classes of the bytes in it, never 0; see `transform/triggers.ts`. */
+  get classes(): number {
+    if (this.#classes === 0) this.#classes = classesIn(this.bytes)
+    return this.#classes
+  }
+
+  /** The form after a pipeline: this one, where no step changes anything. */
   after(pipeline: Pipeline): Form {
-    if (pipeline.parent === null) return this
-    const known = this.#after[pipeline.id]
+    if (pipeline.parent === null || (this.classes & pipeline.triggers) === 0) return this
+    const known = this.#afterPipeline?.[pipeline.id]
     if (known !== undefined) return known
-    const before = this.after(pipeline.parent)
-    const text = pipeline.run!(before.text)
-    const made = text === before.text ? before : new Form(text)
-    if (this.verdicts !== null) made.verdicts ??= new Uint8Array(this.verdicts.length)
-    this.#after[pipeline.id] = made
+    const made = this.after(pipeline.parent).#after(pipeline.step!)
+    this.#afterPipeline ??= []
+    this.#afterPipeline[pipeline.id] = made
     return made
+  }
+
+  #after(step: PipelineStep): Form {
+    if ((this.classes & step.triggers) === 0) return this
+    const known = this.#afterStep?.[step.id]
+    if (known !== undefined) return known
+    const made = this.#member(step.run(this.text))
+    this.#afterStep ??= []
+    this.#afterStep[step.id] = made
+    return made
+  }
+
+  #member(text: string): Form {
+    const family = this.#family
+    for (let i = 0; i < family.length; i++) if (family[i]!.text === text) return family[i]!
+    return new Form(text, family)
   }
 }
 
@@ -30,46 +67,29 @@ export class Entry {
   /** As the client wrote it; `''` where a variable has just one value. */
   readonly key: string
   /** The value as it came. */
-  form: Form
+  readonly value: string
+  #form: Form | null
   #lower: string | null = null
 
-  constructor(key: string, value: string, form: Form = new Form(value)) {
+  constructor(key: string, value: string, form: Form | null = null) {
     this.key = key
-    this.form = form
+    this.value = value
+    this.#form = form
   }
 
-  get value(): string {
-    return this.form.text
+  /** What is known of the value. */
+  get form(): Form {
+    this.#form ??= new Form(this.value)
+    return this.#form
+  }
+
+  set form(form: Form) {
+    this.#form = form
   }
 
   /** The key in lower case, for selectors. */
   get lower(): string {
     this.#lower ??= this.key.toLowerCase()
     return this.#lower
-  }
-}
-
-/** A sequence of transformations, as a path in the tree of all sequences. */
-export interface Pipeline {
-  /** 0 is the empty one. */
-  readonly id: number
-  /** `null` for the empty one. */
-  readonly parent: Pipeline | null
-  readonly run: ((value: string) => string) | null
-}
-
-/** All pipelines of a rule set; sequences with the same beginning share it. */
-export class Pipelines {
-  readonly empty: Pipeline = { id: 0, parent: null, run: null }
-  readonly #children = new Map<string, Pipeline>()
-
-  /** The pipeline that does `name` after `parent`. */
-  after(parent: Pipeline, name: string, run: (value: string) => string): Pipeline {
-    const key = `${parent.id} ${name}`
-    const known = this.#children.get(key)
-    if (known) return known
-    const made: Pipeline = { id: this.#children.size + 1, parent, run }
-    this.#children.set(key, made)
-    return made
   }
 }

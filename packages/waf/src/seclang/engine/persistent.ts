@@ -3,6 +3,7 @@ import { Entry } from './form.ts'
 
 const MAX_RECORDS = 10_000
 const MAX_VARIABLES = 1000
+const MAX_VALUE = 65_536
 
 interface Stored {
   entry: Entry
@@ -29,7 +30,8 @@ export class PersistentRecord {
   set(key: string, value: string, now: number): void {
     if (!this.#variables.has(key) && this.#variables.size >= MAX_VARIABLES) return
     const until = now + this.#timeout
-    this.#variables.set(key, { entry: new Entry(key, value), until })
+    const entry = new Entry(key, value.length > MAX_VALUE ? value.slice(0, MAX_VALUE) : value)
+    this.#variables.set(key, { entry, until })
   }
 
   delete(key: string): void {

@@ -8,9 +8,9 @@ import type { Settings } from '../rules/settings.ts'
 import { utf8Bytes } from '../transform/bytes.ts'
 import { percentDecode } from '../transform/url-decode.ts'
 import type { RequestView } from '../variables/request.ts'
-import { runPhase } from './evaluate.ts'
 import { Entry } from './form.ts'
 import type { RuleProgram } from './program.ts'
+import { runPhase } from './run-phase.ts'
 import { type Exempt, type Interruption, Transaction } from './transaction.ts'
 
 /** A request's head. Strings have one character a byte. */
@@ -46,6 +46,7 @@ export function takeRequestBody(tx: Transaction, bytes: Uint8Array | null): Inte
   if (tx.mode === 'Off' || tx.interruption !== null) return tx.interruption
   if (bytes !== null && bytes.length > 0) {
     tx.requestBodyLength = bytes.length
+    tx.rawBody = bytes
     if (tx.settings.requestBodyAccess) readBody(tx, bytes)
     tx.refresh()
   }
@@ -68,7 +69,8 @@ export function takeResponseHead(
 
 /** Whether rules want to see the body of this reply. */
 export function wantsResponseBody(tx: Transaction): boolean {
-  if (!tx.settings.responseBodyAccess || tx.response === null) return false
+  if (!tx.program.readsReplyBodies || !tx.settings.responseBodyAccess || tx.response === null) return false
+  if (tx.forceResponseBody) return true
   const type = tx.response.headers.find(({ lower }) => lower === 'content-type')?.value ?? ''
   return tx.settings.responseBodyMimeTypes.has(type.split(';', 1)[0]!.trim().toLowerCase())
 }
@@ -109,7 +111,7 @@ function readBody(tx: Transaction, bytes: Uint8Array): void {
   }
   const text = Buffer.from(part.buffer, part.byteOffset, part.length).toString('latin1')
   tx.body = parseBody(tx, text)
-  for (const entry of tx.body.args) tx.program.forms.keep(entry)
+  for (const entry of tx.body.args) tx.program.keep(entry)
   // As ModSecurity v2 does: the raw body only where no other processor took it apart.
   if (tx.processor === 'URLENCODED' || tx.processor === 'RAW' || (tx.processor === '' && tx.forceRequestBody))
     tx.requestBody = text
@@ -144,10 +146,10 @@ function limitsOf(settings: Settings): BodyLimits {
 
 function viewOf(request: RuleRequest, program: RuleProgram): RequestView {
   const { settings } = program.set
-  const headers = request.headers.map(([name, value]) => program.forms.entry(utf8Bytes(name), trimOws(value)))
+  const headers = request.headers.map(([name, value]) => program.entry(utf8Bytes(name), trimOws(value)))
   const raw = request.target
-  const withoutFragment = raw.split('#', 1)[0]!
-  const uri = withoutFragment.replace(/^[A-Za-z][A-Za-z0-9+.-]*:\/\/[^/?]*/, '') || '/'
+  const fragment = raw.indexOf('#')
+  const uri = originForm(fragment === -1 ? raw : raw.slice(0, fragment))
   const question = uri.indexOf('?')
   const path = question === -1 ? uri : uri.slice(0, question)
   const query = question === -1 ? '' : uri.slice(question + 1)
@@ -159,14 +161,20 @@ function viewOf(request: RuleRequest, program: RuleProgram): RequestView {
     filename: percentDecode(path),
     query,
     headers,
-    cookies: cookiesOf(headers).map(entry => program.forms.keep(entry)),
-    args: readQuery(query, limitsOf(settings)).map(entry => program.forms.keep(entry)),
+    cookies: cookiesOf(headers).map(entry => program.keep(entry)),
+    args: readQuery(query, limitsOf(settings)).map(entry => program.keep(entry)),
     remoteAddress: request.remoteAddress ?? '127.0.0.1',
     remotePort: request.remotePort ?? 0,
     serverAddress: request.serverAddress ?? '127.0.0.1',
     serverPort: request.serverPort ?? 80,
-    id: request.id ?? `${Date.now().toString(36)}${Math.random().toString(36).slice(2, 10)}`,
+    id: request.id ?? null,
   }
+}
+
+/** A target without scheme and authority. */
+function originForm(target: string): string {
+  if (target.charCodeAt(0) === 0x2f) return target
+  return target.replace(/^[A-Za-z][A-Za-z0-9+.-]*:\/\/[^/?]*/, '') || '/'
 }
 
 /** Optional white space around a field value is not part of it (RFC 9110, 5.5). */

@@ -4,17 +4,13 @@ import type { Macro, OperatorContext } from '../operators/operator.ts'
 import type { Selector, Target } from '../parse/targets.ts'
 import type { Condition, Rule } from '../rules/model.ts'
 import type { EngineMode, Settings } from '../rules/settings.ts'
-import { variableOf } from '../variables/index.ts'
+import { type KnownVariable, variableAt, variableOf } from '../variables/index.ts'
 import type { RequestView } from '../variables/request.ts'
-import type { Variable } from '../variables/variable.ts'
-import { Entry, type Form } from './form.ts'
+import { Entry } from './form.ts'
 import type { PersistentRecord } from './persistent.ts'
 import type { RuleProgram } from './program.ts'
 import { Removed } from './removed.ts'
-
-/** Variables that rules may make in one transaction, and bytes of each. */
-const MAX_VARIABLES = 5000
-const MAX_VALUE = 65_536
+import { TxVariables } from './tx-variables.ts'
 
 /** A reply's head as rules see it. */
 export interface ResponseView {
@@ -31,6 +27,8 @@ export interface RuleMatch {
   /** Name and value of the variable that matched last. */
   readonly variable: string
   readonly value: string
+  /** The condition that matched last; `null` for `SecAction`. */
+  readonly condition: Condition | null
 }
 
 /** What a rule asks the server to do. */
@@ -52,6 +50,8 @@ export interface Segment {
 /** What a list of variables gives. */
 export type Reading = readonly Segment[]
 
+const NO_BODY: ParsedBody = emptyBody()
+
 export class Transaction implements OperatorContext {
   readonly program: RuleProgram
   readonly request: RequestView
@@ -59,18 +59,22 @@ export class Transaction implements OperatorContext {
   /** Settings that `ctl` changed. */
   readonly settings: Settings
   mode: EngineMode
-  body: ParsedBody = emptyBody()
+  body: ParsedBody = NO_BODY
   processor = ''
   requestBody = ''
+  /** The body as it came; `null` without one. */
+  rawBody: Uint8Array | null = null
   requestBodyLength = 0
   forceRequestBody = false
   inboundTooLong = false
   response: ResponseView | null = null
   responseBody = ''
+  forceResponseBody = false
   outboundTooLong = false
   auditEngine: Settings['auditEngine']
   matchedValue = ''
   matchedName = ''
+  matchedBy: Condition | null = null
   /** Everything that matched in the running chain: names as keys. */
   matched: Entry[] = []
   highestSeverity = 255
@@ -78,23 +82,28 @@ export class Transaction implements OperatorContext {
   /** `allow`: phases up to this one are skipped. */
   allowedUpTo = 0
   readonly matches: RuleMatch[] = []
+  /** Matches for the audit log alone: `nolog,auditlog`. */
+  readonly quietMatches: RuleMatch[] = []
   readonly removed: Removed = new Removed()
   /** Exceptions that whoever asked has made. */
   exempt: Exempt | null = null
   /** The rule that runs, for `RULE` and messages. */
   running: Rule | null = null
-  readonly #variables = new Map<string, Entry>()
-  readonly #records = new Map<string, PersistentRecord>()
-  readonly #values = new Map<string, readonly Entry[]>()
+  /** The last phase that ran to its end by the plan, after all before it did. */
+  plannedPhases = 0
+  /** The collection `TX`. */
+  variables: TxVariables
+  #records: Map<string, PersistentRecord> | null = null
+  /** By the number of the variable. */
+  readonly #values: (readonly Entry[] | undefined)[] = []
   readonly #readings: (Reading | undefined)[] = []
-  readonly #unions: (Uint32Array | undefined)[] = []
-  readonly #bases = new Map<readonly Entry[], Base>()
   #captured: (() => readonly (string | undefined)[]) | null = null
   #groups: readonly (string | undefined)[] = []
 
   constructor(program: RuleProgram, request: RequestView) {
     this.program = program
     this.request = request
+    this.variables = new TxVariables(program.plan?.watched)
     // A copy only where something is changed.
     this.settings = Object.create(program.set.settings) as Settings
     this.mode = this.settings.engine
@@ -103,42 +112,41 @@ export class Transaction implements OperatorContext {
 
   /** A body or a reply has come: what was kept about variables that depend on it is no longer true. */
   refresh(): void {
-    for (const name of [...this.#values.keys()]) if (variableOf(name)!.late) this.#values.delete(name)
+    for (let i = 0; i < this.#values.length; i++) if (variableAt(i).late) this.#values[i] = undefined
     this.#readings.length = 0
-    this.#unions.length = 0
   }
 
   /** An entry for each key of a collection, with the key as its value. */
   named(entries: readonly Entry[]): Entry[] {
-    return entries.map(({ key }) => this.program.forms.entry(key, key))
+    return entries.map(({ key }) => this.program.entry(key, key))
   }
 
   /** What a variable that is no collection gives. */
   scalar(value: string | number): Entry[] {
-    return [this.program.forms.entry('', String(value))]
+    return [this.program.entry('', String(value))]
   }
 
   /** Values of a variable. */
   values(name: string): readonly Entry[] {
     const variable = variableOf(name)
-    return variable === undefined ? [] : this.#valuesOf(name, variable)
+    return variable === undefined ? [] : this.#valuesOf(variable)
   }
 
-  #valuesOf(name: string, variable: Variable): readonly Entry[] {
+  #valuesOf(variable: KnownVariable): readonly Entry[] {
     if (variable.volatile) return variable.values(this)
-    let known = this.#values.get(name)
+    let known = this.#values[variable.number]
     if (known === undefined) {
       known = variable.values(this)
-      this.#values.set(name, known)
+      this.#values[variable.number] = known
     }
     return known
   }
 
   /** Members that a target names. */
   select(target: Target): readonly Entry[] {
-    const { variable: name, selector, source } = target
+    const { selector, source } = target
     if (source.select !== undefined) return source.select(this, target)
-    const all = this.#valuesOf(name, source)
+    const all = this.#valuesOf(source)
     if (selector === null) return all
     if (selector.kind === 'key') return all.filter(entry => entry.lower === selector.key)
     return all.filter(entry => this.selects(selector, entry.key))
@@ -158,53 +166,6 @@ export class Transaction implements OperatorContext {
     return reading
   }
 
-  /** Patterns that may match any of the values of a view. */
-  union(condition: Condition, read: (tx: Transaction, condition: Condition) => Reading): Uint32Array {
-    const { view, pipeline } = condition
-    const known = this.#unions[view]
-    if (known !== undefined) return known
-    let union = NONE
-    let own = false
-    for (const { entries } of read(this, condition)) {
-      if (entries.length === 0) continue
-      const { plain, others } = this.#base(entries)
-      for (let i = -1; i < others.length; i++) {
-        const more = i === -1 ? plain : this.candidates(others[i]!.after(pipeline))
-        const sum = joined(union, more, own)
-        own ||= sum !== union && sum !== more
-        union = sum
-      }
-    }
-    this.#unions[view] = union
-    return union
-  }
-
-  /** What is the same for every pipeline, and the forms that are not; worked out once for each list of values. */
-  #base(entries: readonly Entry[]): Base {
-    const known = this.#bases.get(entries)
-    if (known !== undefined) return known
-    let plain = NONE
-    let own = false
-    const others: Form[] = []
-    for (let i = 0; i < entries.length; i++) {
-      const { form } = entries[i]!
-      if (form.plain) {
-        const more = this.candidates(form)
-        const sum = joined(plain, more, own)
-        own ||= sum !== plain && sum !== more
-        plain = sum
-      } else others.push(form)
-    }
-    const made = { plain, others }
-    this.#bases.set(entries, made)
-    return made
-  }
-
-  candidates(form: Form): Uint32Array {
-    form.candidates ??= this.program.prefilter.scan(form.bytes)
-    return form.candidates
-  }
-
   capture(groups: () => readonly (string | undefined)[]): void {
     this.#captured = groups
   }
@@ -219,42 +180,39 @@ export class Transaction implements OperatorContext {
 
   /** A variable that rules set; for `TX` also the captures 0 to 9. */
   variable(collection: string, key: string): Entry | undefined {
-    if (collection !== 'TX') return this.#records.get(collection)?.get(key, Date.now())
+    if (collection !== 'TX') return this.#records?.get(collection)?.get(key, Date.now())
     if (key.length === 1 && key >= '0' && key <= '9') {
       const group = this.#captures()[Number(key)]
       if (group !== undefined) return new Entry(key, group)
     }
-    return this.#variables.get(key)
+    return this.variables.get(key)
   }
 
-  variables(collection: string): readonly Entry[] {
-    if (collection !== 'TX') return this.#records.get(collection)?.entries(Date.now()) ?? []
+  /** All variables of a collection that rules set. */
+  collection(collection: string): readonly Entry[] {
+    if (collection !== 'TX') return this.#records?.get(collection)?.entries(Date.now()) ?? []
     const captured = this.#captures().flatMap((group, i) =>
       group === undefined || i > 9 ? [] : [new Entry(String(i), group)],
     )
-    return [...this.#variables.values(), ...captured]
+    return [...this.variables.entries(), ...captured]
   }
 
   setVariable(collection: string, key: string, value: string): void {
-    const bounded = value.length > MAX_VALUE ? value.slice(0, MAX_VALUE) : value
-    if (collection !== 'TX') {
-      this.#records.get(collection)?.set(key, bounded, Date.now())
-      return
-    }
-    if (this.#variables.size >= MAX_VARIABLES && !this.#variables.has(key)) return
-    this.#variables.set(key, new Entry(key, bounded))
+    if (collection === 'TX') this.variables.set(key, value)
+    else this.#records?.get(collection)?.set(key, value, Date.now())
   }
 
   removeVariable(collection: string, key: string): void {
-    if (collection === 'TX') this.#variables.delete(key)
-    else this.#records.get(collection)?.delete(key)
+    if (collection === 'TX') this.variables.remove(key)
+    else this.#records?.get(collection)?.delete(key)
   }
 
   expireVariable(collection: string, key: string, seconds: number): void {
-    this.#records.get(collection)?.expire(key, Date.now() + seconds * 1000)
+    this.#records?.get(collection)?.expire(key, Date.now() + seconds * 1000)
   }
 
   openRecord(collection: string, key: string): void {
+    this.#records ??= new Map()
     this.#records.set(collection, this.program.persistent.record(collection, key))
   }
 
@@ -289,21 +247,4 @@ export class Transaction implements OperatorContext {
       new Entry('rev', running.revision),
     ]
   }
-}
-
-/** Candidates of a list of values: of all that no pipeline changes, and the rest. */
-interface Base {
-  readonly plain: Uint32Array
-  readonly others: readonly Form[]
-}
-
-const NONE: Uint32Array = new Uint32Array(0)
-
-/** All bits of both. Only an array of one's `own` is changed. */
-function joined(union: Uint32Array, more: Uint32Array, own: boolean): Uint32Array {
-  if (more.length === 0 || union === more) return union
-  if (union.length === 0) return more
-  const sum = own ? union : union.slice()
-  for (let word = 0; word < sum.length; word++) sum[word]! |= more[word]!
-  return sum
 }

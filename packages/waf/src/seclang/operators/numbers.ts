@@ -1,5 +1,5 @@
 /** Operators that compare whole numbers, as C's `atoi` reads them. */
-import { ANY_VALUE, type OperatorFactory } from './operator.ts'
+import { ANY_VALUE, type Operator, type OperatorFactory } from './operator.ts'
 
 /** Above this, digits no longer fit a double exactly. */
 const SAFE_DIGITS = 15
@@ -27,16 +27,23 @@ export function integerOf(text: string): number | bigint {
   return negative ? -exact : exact
 }
 
-const comparing =
-  (compare: (value: number | bigint, argument: number | bigint) => boolean): OperatorFactory =>
-  (argument, source) => {
-    const macro = source.macro(argument)
-    const constant = macro.constant === null ? null : integerOf(macro.constant)
+const comparing = (
+  compare: (value: number | bigint, argument: number | bigint) => boolean,
+): OperatorFactory => {
+  const fixed = (text: string): Operator => {
+    const bound = integerOf(text)
+    return { literals: ANY_VALUE, bound, match: value => compare(integerOf(value.text), bound) }
+  }
+  return (text, source) => {
+    const argument = source.macro(text)
+    if (argument.constant !== null) return fixed(argument.constant)
     return {
       literals: ANY_VALUE,
-      match: (value, context) => compare(integerOf(value.text), constant ?? integerOf(context.expand(macro))),
+      depends: { argument, fixed },
+      match: (value, context) => compare(integerOf(value.text), integerOf(context.expand(argument))),
     }
   }
+}
 
 // biome-ignore lint/suspicious/noDoubleEquals: a number and a big integer of the same size are equal here.
 export const eq: OperatorFactory = comparing((value, argument) => value == argument)

@@ -27,8 +27,21 @@ export type MacroPart =
 export interface Operator {
   /** A value can match only when it holds a literal of each set, in any case. None: any value may. */
   readonly literals: readonly LiteralSet[]
+  /** The whole number that values are compared with, for operators that do nothing else. */
+  readonly bound?: number | bigint
+  /** What it depends on beside the value; absent when that is nothing. */
+  readonly depends?: Dependence
   /** Whether a value matches. With `captures`, what was found is kept in the context. */
   match(value: Subject, context: OperatorContext, captures: boolean): boolean
+  /** Where in a value that matched the match begins, for reports; -1 or left out where that says nothing. */
+  offset?(value: Subject): number
+}
+
+/** An argument that is expanded for each request. */
+export interface Dependence {
+  readonly argument: Macro
+  /** The operator as it is when the argument expands to this text. */
+  fixed(argument: string): Operator
 }
 
 /** What operators need when a rule set is read. */

@@ -37,6 +37,10 @@ function phraseOperator(phrases: readonly string[]): Operator {
       if (captures) context.capture(() => [value.text.slice(word.start, word.end)])
       return true
     },
+    offset(value) {
+      automaton ??= compileAutomaton(phrases)
+      return firstWord(automaton, value.bytes)?.start ?? -1
+    },
   }
 }
 

@@ -16,6 +16,7 @@ export const rx: OperatorFactory = argument => {
       context.capture(() => found.groups())
       return true
     },
+    offset: value => regex.exec(value)?.start ?? -1,
   }
 }
 

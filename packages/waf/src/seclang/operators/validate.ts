@@ -1,7 +1,8 @@
 /** Operators that match what is malformed. */
 import { Mistake } from '../parse/fault.ts'
+import type { LiteralSet } from '../regex/literals.ts'
 import { escaped } from '../transform/url-decode.ts'
-import { ANY_VALUE, type OperatorFactory } from './operator.ts'
+import type { OperatorFactory } from './operator.ts'
 
 /** `@validateByteRange`: matches a value with a byte outside the ranges, `32-126,9`. */
 export const validateByteRange: OperatorFactory = argument => {
@@ -19,7 +20,7 @@ export const validateByteRange: OperatorFactory = argument => {
     allowed.fill(1, low, high + 1)
   }
   return {
-    literals: ANY_VALUE,
+    literals: oneOf(byte => allowed[byte] === 0),
     match({ bytes }) {
       for (let i = 0; i < bytes.length; i++) if (allowed[bytes[i]!] === 0) return true
       return false
@@ -40,9 +41,16 @@ export const validateUrlEncoding: OperatorFactory = () => ({
 
 /** `@validateUtf8Encoding`: matches a value that is not UTF-8 (RFC 3629): truncated, overlong, a surrogate, too large. */
 export const validateUtf8Encoding: OperatorFactory = () => ({
-  literals: ANY_VALUE,
+  literals: oneOf(byte => byte >= 0x80),
   match: ({ bytes }) => !isUtf8(bytes),
 })
+
+/** Values that match hold one of these bytes, letters in lower case. Without any nothing matches, and any literal is true. */
+function oneOf(isMeant: (byte: number) => boolean): LiteralSet[] {
+  const bytes = Array.from({ length: 256 }, (_, byte) => byte).filter(isMeant)
+  const letters = bytes.map(byte => String.fromCharCode(byte >= 0x41 && byte <= 0x5a ? byte | 0x20 : byte))
+  return bytes.length === 0 ? [['\0']] : [[...new Set(letters)]]
+}
 
 function isUtf8(bytes: Uint8Array): boolean {
   for (let i = 0; i < bytes.length; i++) {

@@ -2,8 +2,7 @@
 import { Regex } from '../regex/regex.ts'
 import { Subject } from '../regex/subject.ts'
 import { RegexError } from '../regex/syntax.ts'
-import { variableNames, variableOf } from '../variables/index.ts'
-import type { Variable } from '../variables/variable.ts'
+import { type KnownVariable, variableNames, variableOf } from '../variables/index.ts'
 import { Mistake } from './fault.ts'
 
 /** Keys that a pattern matches. What it said of a key is kept: clients send the same names again and again. */
@@ -11,14 +10,24 @@ export class KeyPattern {
   readonly kind = 'pattern'
   readonly source: string
   readonly #pattern: Regex
+  /** Lower case letters and the like that stand at the beginning of each key that matches. */
+  readonly #prefix: string
   readonly #known = new Map<string, boolean>()
 
   constructor(source: string) {
     this.source = source
     this.#pattern = new Regex(source, true)
+    const plain = /^\^([a-z0-9_-]+)(?![?*+{|])/.exec(source)
+    this.#prefix = plain === null || source.includes('|') ? '' : plain[1]!.slice(0, 1)
   }
 
   matches(key: string): boolean {
+    if (
+      this.#prefix !== '' &&
+      (key.charCodeAt(0) | 0x20) !== this.#prefix.charCodeAt(0) &&
+      key[0] !== this.#prefix
+    )
+      return false
     const known = this.#known.get(key)
     if (known !== undefined) return known
     const found = this.#pattern.test(new Subject(key))
@@ -47,7 +56,7 @@ export interface Target {
   /** `&`: the number of members instead of their values. */
   readonly count: boolean
   /** The variable itself. */
-  readonly source: Variable
+  readonly source: KnownVariable
 }
 
 /** A rule's list, with what it leaves out apart. */

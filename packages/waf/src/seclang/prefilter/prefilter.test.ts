@@ -49,7 +49,8 @@ describe('required literals', () => {
         const regexes = list.map(pattern => new Regex(pattern))
         const sets = regexes.map(regex => requiredLiterals(regex.root))
         const subject = new Subject(value)
-        const found = new Prefilter(sets).scan(subject.bytes)
+        const found = new Uint32Array(1)
+        new Prefilter(sets).scan(subject.bytes, found)
         for (const [index, regex] of regexes.entries()) {
           if (sets[index]!.length > 0 && regex.test(subject))
             expect(isCandidate(found, index), `${list[index]} in ${value}`).toBe(true)
@@ -73,11 +74,13 @@ describe.skipIf(!there)('the rule set (skipped: ../shared/seclang is not there)'
     const matching = rows.map(row => new Set(row.matches.map(match => match[0])))
     const sets = rows.map(row => requiredLiterals(new Regex(row.pattern).root))
     const filter = new Prefilter(sets)
+    const found = new Uint32Array((rows.length + 31) >> 5)
     let kept = 0
     const wrong: string[] = []
     const values = lines('regex-corpus.b64')
     for (const [index, line] of values.entries()) {
-      const found = filter.scan(Buffer.from(line, 'base64'))
+      found.fill(0)
+      filter.scan(Buffer.from(line, 'base64'), found)
       for (let pattern = 0; pattern < rows.length; pattern++) {
         const may = sets[pattern]!.length === 0 || isCandidate(found, pattern)
         if (may) kept += 1

@@ -7,9 +7,6 @@
 import { type Automaton, compileAutomaton } from '../../scanner/automaton.ts'
 import type { LiteralSet } from '../regex/literals.ts'
 
-/** No pattern. */
-const NONE: Uint32Array = new Uint32Array(0)
-
 /** The scanner for a list of patterns. */
 export class Prefilter {
   readonly #automaton: Automaton | null
@@ -21,17 +18,15 @@ export class Prefilter {
   readonly #patternOf: Uint32Array
   /** Sets of each pattern that must be met. */
   readonly #needed: Uint8Array
-  readonly #words: number
   /** Round in which a set, a state or a byte was met last: nothing has to be cleared between values. */
   readonly #setRound: Uint32Array
   readonly #stateRound: Uint32Array
   readonly #byteRound: Uint32Array
   readonly #patternRound: Uint32Array
   readonly #met: Uint8Array
-  #found: Uint32Array = NONE
   #round = 0
 
-  /** @param patterns for each pattern its sets of literals, at least one set. */
+  /** @param patterns for each pattern its sets of literals; one without sets is never found. */
   constructor(patterns: readonly (readonly LiteralSet[])[]) {
     const words = new Map<string, number[]>()
     const bytes = new Map<number, number[]>()
@@ -55,7 +50,6 @@ export class Prefilter {
     this.#bytesUsed = Uint8Array.from(this.#setsOfByte, sets => (sets === null ? 0 : 1))
     this.#patternOf = Uint32Array.from(owners)
     this.#needed = Uint8Array.from(patterns, sets => sets.length)
-    this.#words = (patterns.length + 31) >> 5
     this.#setRound = new Uint32Array(owners.length)
     this.#stateRound = new Uint32Array(this.#setsOf.length)
     this.#byteRound = new Uint32Array(256)
@@ -63,30 +57,28 @@ export class Prefilter {
     this.#met = new Uint8Array(patterns.length)
   }
 
-  /** Patterns that may match a value: bit `n` for pattern `n`. An empty array stands for none. */
-  scan(value: Uint8Array): Uint32Array {
+  /** Adds the patterns that may match a value to `found`: bit `n` for pattern `n`. */
+  scan(value: Uint8Array, found: Uint32Array): void {
     this.#round += 1
     if (this.#round === 0xffffffff) this.#forget()
-    this.#found = NONE
     const round = this.#round
     const byteRound = this.#byteRound
     const bytesUsed = this.#bytesUsed
     if (this.#automaton === null) {
-      for (let i = 0; i < value.length; i++) this.#byte(value[i]!, round)
-      return this.#found
+      for (let i = 0; i < value.length; i++) this.#byte(value[i]!, round, found)
+      return
     }
     const { columns, next, shift, firstEnd } = this.#automaton
     let state = 0
     for (let i = 0; i < value.length; i++) {
       const byte = value[i]!
-      if (bytesUsed[byte] === 1 && byteRound[byte] !== round) this.#byte(byte, round)
+      if (bytesUsed[byte] === 1 && byteRound[byte] !== round) this.#byte(byte, round, found)
       state = next[(state << shift) | columns[byte]!]!
       if (state >= firstEnd && this.#stateRound[state - firstEnd] !== round) {
         this.#stateRound[state - firstEnd] = round
-        this.#meet(this.#setsOf[state - firstEnd]!, round)
+        this.#meet(this.#setsOf[state - firstEnd]!, round, found)
       }
     }
-    return this.#found
   }
 
   /** Sets, states and bytes of the table; for reports. */
@@ -99,13 +91,13 @@ export class Prefilter {
     }
   }
 
-  #byte(byte: number, round: number): void {
+  #byte(byte: number, round: number, found: Uint32Array): void {
     this.#byteRound[byte] = round
     const sets = this.#setsOfByte[byte]
-    if (sets) this.#meet(sets, round)
+    if (sets) this.#meet(sets, round, found)
   }
 
-  #meet(sets: Uint32Array, round: number): void {
+  #meet(sets: Uint32Array, round: number, found: Uint32Array): void {
     for (let i = 0; i < sets.length; i++) {
       const set = sets[i]!
       if (this.#setRound[set] === round) continue
@@ -115,8 +107,7 @@ export class Prefilter {
       this.#patternRound[pattern] = round
       this.#met[pattern] = met
       if (met < this.#needed[pattern]!) continue
-      if (this.#found === NONE) this.#found = new Uint32Array(this.#words)
-      this.#found[pattern >> 5]! |= 1 << (pattern & 31)
+      found[pattern >> 5]! |= 1 << (pattern & 31)
     }
   }
 
@@ -129,7 +120,7 @@ export class Prefilter {
 
 /** Whether a pattern is among those that a scan left. */
 export function isCandidate(found: Uint32Array, pattern: number): boolean {
-  return found.length > 0 && (found[pattern >> 5]! & (1 << (pattern & 31))) !== 0
+  return (found[pattern >> 5]! & (1 << (pattern & 31))) !== 0
 }
 
 function push<K>(map: Map<K, number[]>, key: K, value: number): void {

@@ -110,6 +110,11 @@ export class Dfa {
     return this.#transition(state, this.#program.classes) & 1 ? 0 : found
   }
 
+  /** Whether a match can only start at the first byte. */
+  get anchored(): boolean {
+    return !this.#startsLater
+  }
+
   /** States made so far; for tests and reports. */
   get size(): number {
     return this.#states.length

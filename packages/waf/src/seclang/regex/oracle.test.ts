@@ -31,7 +31,7 @@ describe.skipIf(!there)(
       : []
 
     it(`finds what Perl finds: ${rows.length} patterns, ${values.length} values`, {
-      timeout: 120_000,
+      timeout: 300_000,
     }, () => {
       const wrong: string[] = []
       for (const { ids, pattern, matches } of rows) {

@@ -47,9 +47,13 @@ export class Regex {
     this.#finder ??= new Dfa(this.#compiled(), { search: true, longest: false })
     const end = this.#finder.end(value.bytes, 0)
     if (end === -1) return null
-    this.#starter ??= new Dfa(compileProgram(this.root, true), { search: false, longest: true })
-    const start = this.#starter.start(value.bytes, end)
+    const start = this.#finder.anchored ? 0 : this.#startOf(value, end)
     return { start, end, groups: () => this.#groupsOf(value.text, start, end) }
+  }
+
+  #startOf(value: Subject, end: number): number {
+    this.#starter ??= new Dfa(compileProgram(this.root, true), { search: false, longest: true })
+    return this.#starter.start(value.bytes, end)
   }
 
   #groupsOf(value: string, start: number, end: number): (string | undefined)[] {

@@ -1,6 +1,5 @@
 /** The last step of loading: defaults, phases, and what the engine looks up by number. */
 import { parseMacro } from '../engine/macro.ts'
-import type { LiteralSet } from '../regex/literals.ts'
 import { type DraftRule, disruptionOf } from './load.ts'
 import type { Condition, Rule, RuleSet, Step } from './model.ts'
 import type { Draft } from './read-rule.ts'
@@ -24,7 +23,8 @@ export function link(
     rules.push(rule)
     phases[rule.phase]!.push(rule)
   }
-  return { settings, phases, rules, ...numbered(rules) }
+  numberReads(rules)
+  return { settings, phases, rules }
 }
 
 function finished({ draft, place, conditions }: DraftRule, defaults: ReadonlyMap<number, Draft>): Rule {
@@ -60,31 +60,15 @@ function finished({ draft, place, conditions }: DraftRule, defaults: ReadonlyMap
   }
 }
 
-/** Numbers what conditions have in common: what one of them found out holds for the others. */
-function numbered(rules: readonly Rule[]): Pick<RuleSet, 'patterns' | 'reads' | 'views' | 'operators'> {
-  const reads = new Map<string, number>()
-  const views = new Map<string, number>()
-  const patterns = new Map<string, number>()
-  const operators = new Map<string, number>()
-  const sets: (readonly LiteralSet[])[] = []
+/** Numbers lists of variables: what one condition has read need not be gathered again for the next. */
+function numberReads(rules: readonly Rule[]): void {
+  const numbers = new Map<string, number>()
   for (const condition of rules.flatMap(({ conditions }) => conditions)) {
-    const { operator, negated, pipeline, steps } = condition
-    if (operator === null) continue
-    if (!condition.targets.some(({ source }) => source.volatile)) {
-      condition.reads = numberOf(reads, readsKey(condition))
-    }
-    if (condition.identity !== '') condition.verdict = numberOf(operators, condition.identity)
-    if (negated || operator.literals.length === 0) continue
-    condition.pattern = numberOf(
-      patterns,
-      condition.identity === '' ? JSON.stringify(operator.literals) : condition.identity,
-    )
-    sets[condition.pattern] = operator.literals
-    if (condition.reads !== -1 && steps === null && !condition.targets.some(({ count }) => count)) {
-      condition.view = numberOf(views, `${condition.reads} ${pipeline.id}`)
-    }
+    if (condition.operator === null || condition.targets.some(({ source }) => source.volatile)) continue
+    const key = readsKey(condition)
+    condition.reads = numbers.get(key) ?? numbers.size
+    numbers.set(key, condition.reads)
   }
-  return { patterns: sets, reads: reads.size, views: views.size, operators: operators.size }
 }
 
 function readsKey({ targets, exclusions }: Condition): string {
@@ -96,11 +80,4 @@ function readsKey({ targets, exclusions }: Condition): string {
     }),
   )
   return JSON.stringify(list)
-}
-
-function numberOf(map: Map<string, number>, key: string): number {
-  const known = map.get(key)
-  if (known !== undefined) return known
-  map.set(key, map.size)
-  return map.size - 1
 }

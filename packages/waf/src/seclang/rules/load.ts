@@ -1,13 +1,13 @@
 /** Reads rule files into a rule set. */
-import { readdirSync, readFileSync, statSync } from 'node:fs'
-import { basename, dirname, isAbsolute, join, resolve } from 'node:path'
-import { Pipelines } from '../engine/form.ts'
+import { dirname, isAbsolute, join, resolve } from 'node:path'
 import { parseMacro } from '../engine/macro.ts'
+import { Pipelines } from '../engine/pipeline.ts'
 import { type ActionSpec, parseActions } from '../parse/actions.ts'
 import { Mistake, type Place, RuleError, type RuleFault } from '../parse/fault.ts'
 import { logicalLines } from '../parse/lines.ts'
 import { parseTargets } from '../parse/targets.ts'
 import { splitWords } from '../parse/words.ts'
+import { RuleFiles } from './files.ts'
 import { link } from './link.ts'
 import type { Condition, Disruption, RuleSet } from './model.ts'
 import { readRanges } from './read-ctl.ts'
@@ -17,7 +17,6 @@ import { applySetting } from './settings-directives.ts'
 
 /** Files that include one another. */
 const MAX_INCLUDE_DEPTH = 20
-const MAX_FILE = 16 << 20
 const MAX_FAULTS = 50
 
 /** A rule before defaults, updates and removals are applied. */
@@ -36,20 +35,35 @@ export type Update =
 /** A source of rules: a file by its path (globs in the last part), or text. */
 export type RuleSource = { readonly path: string } | { readonly text: string; readonly name?: string }
 
+/** Milliseconds that a slice of the loading may take. */
+const SLICE = 5
+
 /**
  * Reads sources in order.
  * @throws RuleError with all mistakes, each with file, line, rule id and fix.
  */
-export function loadRules(sources: readonly RuleSource[]): RuleSet {
-  const loader = new Loader()
-  for (const source of sources) {
-    if ('path' in source) loader.include(source.path, { file: '(options)', line: 0 })
-    else loader.text(source.text, source.name ?? '(text)', process.cwd())
+export function loadRules(sources: readonly RuleSource[], files: RuleFiles = new RuleFiles()): RuleSet {
+  const loader = new Loader(files)
+  for (const _ of loader.read(sources)) {
+    // All of it at once.
+  }
+  return loader.finish()
+}
+
+/** The same, in slices: what else the process has to do goes on meanwhile. */
+export async function loadRulesInSlices(sources: readonly RuleSource[], files: RuleFiles): Promise<RuleSet> {
+  const loader = new Loader(files)
+  let start = performance.now()
+  for (const _ of loader.read(sources)) {
+    if (performance.now() - start < SLICE) continue
+    await new Promise(resolve => setImmediate(resolve))
+    start = performance.now()
   }
   return loader.finish()
 }
 
 class Loader {
+  readonly #files: RuleFiles
   readonly #settings: Settings = defaultSettings()
   readonly #pipelines = new Pipelines()
   readonly #steps: (DraftRule | { marker: string })[] = []
@@ -59,6 +73,18 @@ class Loader {
   /** The starter of a chain that waits for its next member. */
   #open: DraftRule | null = null
   #depth = 0
+
+  constructor(files: RuleFiles) {
+    this.#files = files
+  }
+
+  /** Reads everything; it stops after each directive, for whoever wants to do something else. */
+  *read(sources: readonly RuleSource[]): Generator<void> {
+    for (const source of sources) {
+      if ('path' in source) yield* this.#include(source.path, { file: '(options)', line: 0 })
+      else yield* this.#text(source.text, source.name ?? '(text)', process.cwd())
+    }
+  }
 
   finish(): RuleSet {
     if (this.#open)
@@ -70,7 +96,7 @@ class Loader {
     return link(this.#settings, this.#steps, this.#defaults)
   }
 
-  include(path: string, from: Place): void {
+  *#include(path: string, from: Place): Generator<void> {
     if (this.#depth >= MAX_INCLUDE_DEPTH) {
       this.#fault(from, new Mistake('Include is nested too deep', 'Does a file include itself?'))
       return
@@ -78,25 +104,29 @@ class Loader {
     this.#depth += 1
     try {
       const base = from.line === 0 ? process.cwd() : dirname(from.file)
-      const files = expand(isAbsolute(path) ? path : resolve(base, path))
+      const files = this.#files.expand(isAbsolute(path) ? path : resolve(base, path))
       if (files.length === 0)
         throw new Mistake(`no file fits ${path}`, 'Check the path; * and ? stand for parts of a name.')
-      for (const file of files) this.text(readText(file), file, dirname(file))
+      for (const file of files) yield* this.#text(this.#files.text(file), file, dirname(file))
     } catch (error) {
       this.#fault(from, error)
     }
     this.#depth -= 1
   }
 
-  text(text: string, file: string, folder: string): void {
+  *#text(text: string, file: string, folder: string): Generator<void> {
     // Rules are bytes: UTF-8 in a file is matched as the bytes it is.
     for (const { text: line, line: number } of logicalLines(text)) {
       const place = { file, line: number }
       try {
-        this.#directive(splitWords(line), place, folder)
+        const words = splitWords(line)
+        if (words[0]!.toLowerCase() !== 'include') this.#directive(words, place, folder)
+        else if (this.#open === null) yield* this.#include(words.slice(1).join(' '), place)
+        else this.#interrupted()
       } catch (error) {
         this.#fault(place, error, idIn(line))
       }
+      yield
       if (this.#faults.length >= MAX_FAULTS) throw new RuleError(this.#faults)
     }
   }
@@ -114,10 +144,7 @@ class Loader {
 
   #directive([name, ...words]: string[], place: Place, folder: string): void {
     const directive = name!.toLowerCase()
-    if (this.#open && directive !== 'secrule' && directive !== 'secaction') {
-      this.#open = null
-      throw new Mistake('a chain is interrupted', 'The next rule of the chain must follow directly.')
-    }
+    if (this.#open && directive !== 'secrule' && directive !== 'secaction') this.#interrupted()
     switch (directive) {
       case 'secrule':
         if (words.length < 2 || words.length > 3)
@@ -135,8 +162,6 @@ class Loader {
         return
       case 'secdefaultaction':
         return this.#default(words.join(' '))
-      case 'include':
-        return this.include(words.join(' '), place)
       case 'secruleremovebyid': {
         const ranges = readRanges(words.join(' '))
         return this.#update({ kind: 'remove', matches: rule => inRanges(rule.draft.id!, ranges) })
@@ -170,6 +195,11 @@ class Loader {
           throw new Mistake(`directive ${name} is not known`, 'Check its spelling, or leave it out.')
         }
     }
+  }
+
+  #interrupted(): never {
+    this.#open = null
+    throw new Mistake('a chain is interrupted', 'The next rule of the chain must follow directly.')
   }
 
   #by(directive: string, text: string): (rule: DraftRule) => boolean {
@@ -243,7 +273,7 @@ class Loader {
     const list = targetText === null ? { targets: [], exclusions: [] } : parseTargets(targetText)
     const condition = readCondition(draft, list, operatorText, this.#pipelines, {
       macro: parseMacro,
-      file: name => dataFile(name, folder),
+      file: name => this.#files.text(isAbsolute(name) ? name : join(folder, name)),
     })
     if (open) {
       this.#member(open, draft, condition)
@@ -290,43 +320,4 @@ function inRanges(id: number, ranges: readonly (readonly [number, number])[]): b
 function idIn(line: string): number | undefined {
   const found = /\bid:'?(\d{1,15})/.exec(line)
   return found ? Number(found[1]) : undefined
-}
-
-function dataFile(name: string, folder: string): string {
-  return readText(isAbsolute(name) ? name : join(folder, name))
-}
-
-function readText(file: string): string {
-  let size: number
-  try {
-    size = statSync(file).size
-  } catch {
-    throw new Mistake(
-      `there is no file ${file}`,
-      'Check the path; it counts from the folder of the rule file.',
-    )
-  }
-  if (size > MAX_FILE) throw new Mistake(`${file} is larger than ${MAX_FILE} bytes`, 'Split it.')
-  return readFileSync(file, 'latin1')
-}
-
-/** Files that fit a path with `*` and `?` in its last part, sorted. */
-function expand(path: string): string[] {
-  const name = basename(path)
-  if (!/[*?]/.test(name)) return [path]
-  const folder = dirname(path)
-  const fits = new RegExp(
-    `^${name
-      .replace(/[.+^${}()|[\]\\]/g, '\\$&')
-      .replaceAll('*', '.*')
-      .replaceAll('?', '.')}$`,
-  )
-  try {
-    return readdirSync(folder)
-      .filter(entry => fits.test(entry))
-      .sort()
-      .map(entry => join(folder, entry))
-  } catch {
-    return []
-  }
 }

@@ -1,9 +1,8 @@
 /** A rule set as the engine runs it. */
-import type { Pipeline } from '../engine/form.ts'
+import type { Pipeline } from '../engine/pipeline.ts'
 import type { Macro, Operator } from '../operators/operator.ts'
 import type { Place } from '../parse/fault.ts'
 import type { Target } from '../parse/targets.ts'
-import type { LiteralSet } from '../regex/literals.ts'
 import type { Settings } from './settings.ts'
 
 /** What a rule does with the exchange when it matches. `block` was replaced by the phase's default. */
@@ -79,16 +78,10 @@ export interface Condition {
   readonly controls: readonly Control[]
   readonly initialisations: readonly Initialisation[]
   readonly expiries: readonly Expiry[]
-  /** Name and argument of the operator; `''` when its verdict depends on more than the value. */
-  readonly identity: string
-  /** Number of the operator, equal for equal ones; -1 without an identity. */
-  verdict: number
-  /** Number of the operator among those that the prefilter knows; -1 when any value may match. */
-  pattern: number
   /** Number of the list of variables, shared by equal lists; -1 when what it reads changes while rules run. */
   reads: number
-  /** Number of list and pipeline together, where the prefilter can rule all of it out; else -1. */
-  view: number
+  /** Place of the condition in the plan of the rule set, for what the plan knows of a value; -1 when it knows nothing. */
+  slot: number
 }
 
 /** A rule with its chain. */
@@ -131,10 +124,4 @@ export interface RuleSet {
   /** Rules of phases 1 to 5; index 0 is empty. */
   readonly phases: readonly (readonly Step[])[]
   readonly rules: readonly Rule[]
-  /** What the prefilter looks for: for each pattern number its sets of literals. */
-  readonly patterns: readonly (readonly LiteralSet[])[]
-  readonly reads: number
-  readonly views: number
-  /** Operators with an identity. */
-  readonly operators: number
 }

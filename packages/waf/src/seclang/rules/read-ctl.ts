@@ -1,5 +1,6 @@
 import { Mistake } from '../parse/fault.ts'
 import { parseTargets, type Target } from '../parse/targets.ts'
+import { auditParts } from './audit-parts.ts'
 import type { Control } from './model.ts'
 
 /** Reads the value of `ctl`. */
@@ -13,7 +14,7 @@ export function readCtl(text: string): Control {
     case 'auditengine':
       return { kind: 'auditEngine', mode: choice(name, value, ['On', 'Off', 'RelevantOnly']) }
     case 'auditlogparts':
-      return { kind: 'auditLogParts', parts: value }
+      return { kind: 'auditLogParts', parts: auditParts(value) }
     case 'ruleremovebyid':
       return { kind: 'removeById', ranges: readRanges(value) }
     case 'ruleremovebytag':

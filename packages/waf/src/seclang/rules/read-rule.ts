@@ -1,6 +1,7 @@
 /** One `SecRule` or `SecAction`, read from its words. */
-import type { Pipeline, Pipelines } from '../engine/form.ts'
+
 import { parseMacro } from '../engine/macro.ts'
+import type { Pipeline, Pipelines } from '../engine/pipeline.ts'
 import { operatorFactory } from '../operators/index.ts'
 import type { Operator, OperatorSource } from '../operators/operator.ts'
 import type { ActionSpec } from '../parse/actions.ts'
@@ -8,6 +9,7 @@ import { Mistake } from '../parse/fault.ts'
 import { parseOperator } from '../parse/operator.ts'
 import type { TargetList } from '../parse/targets.ts'
 import { transformation, transformationNames } from '../transform/index.ts'
+import { triggersOf } from '../transform/triggers.ts'
 import type { Assignment, Condition, Control, Disruption, Expiry, Initialisation } from './model.ts'
 import { readCtl } from './read-ctl.ts'
 import { readExpirevar, readInitcol, readSetvar } from './read-setvar.ts'
@@ -245,7 +247,7 @@ export function readCondition(
     const run = transformation(name)
     if (!run)
       throw new Mistake(`transformation ${name} is not known`, `Known are ${transformationNames.join(', ')}.`)
-    steps.push(pipelines.after(steps.at(-1)!, name.toLowerCase(), run))
+    steps.push(pipelines.after(steps.at(-1)!, name.toLowerCase(), run, triggersOf(name)))
   }
   return {
     targets: list.targets,
@@ -259,10 +261,7 @@ export function readCondition(
     controls: draft.controls,
     initialisations: draft.initialisations,
     expiries: draft.expiries,
-    identity: spec === null || /%\{/.test(spec.argument) ? '' : `${spec.name} ${spec.argument}`,
-    verdict: -1,
-    pattern: -1,
     reads: -1,
-    view: -1,
+    slot: -1,
   }
 }

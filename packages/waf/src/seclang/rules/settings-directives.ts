@@ -1,5 +1,6 @@
 /** The directives that set something, each with how its value is read. */
 import { Mistake } from '../parse/fault.ts'
+import { auditParts } from './audit-parts.ts'
 import type { Settings } from './settings.ts'
 
 type Setter = (settings: Settings, words: readonly string[]) => void
@@ -27,6 +28,17 @@ function whole(words: readonly string[], most = Number.MAX_SAFE_INTEGER): number
   return number
 }
 
+/** Tested on three digits only, so that V8's engine is good enough: the usual ones need lookahead. */
+function statusPattern(words: readonly string[]): string {
+  const text = ONE(words)
+  try {
+    new RegExp(text)
+  } catch {
+    throw new Mistake(`'${text.slice(0, 80)}' is no regular expression`, 'Write for example ^(?:5|4(?!04)).')
+  }
+  return text
+}
+
 const SETTERS: ReadonlyMap<string, Setter> = new Map<string, Setter>([
   ['secruleengine', (s, w) => void (s.engine = oneOf(w, ['On', 'Off', 'DetectionOnly']))],
   ['secrequestbodyaccess', (s, w) => void (s.requestBodyAccess = onOff(w))],
@@ -51,8 +63,8 @@ const SETTERS: ReadonlyMap<string, Setter> = new Map<string, Setter>([
   ['secargumentslimit', (s, w) => void (s.argumentsLimit = whole(w, 1_000_000))],
   ['secargumentseparator', (s, w) => void (s.argumentSeparator = ONE(w).slice(0, 1))],
   ['secauditengine', (s, w) => void (s.auditEngine = oneOf(w, ['On', 'Off', 'RelevantOnly']))],
-  ['secauditlogparts', (s, w) => void (s.auditLogParts = ONE(w))],
-  ['secauditlogrelevantstatus', (s, w) => void (s.auditLogRelevantStatus = ONE(w))],
+  ['secauditlogparts', (s, w) => void (s.auditLogParts = auditParts(ONE(w)))],
+  ['secauditlogrelevantstatus', (s, w) => void (s.auditLogRelevantStatus = statusPattern(w))],
   ['secuploadfilelimit', (s, w) => void (s.uploadFileLimit = whole(w, 100_000))],
   ['secwebappid', (s, w) => void (s.webAppId = ONE(w))],
   ['seccomponentsignature', (s, w) => void s.componentSignatures.push(ONE(w))],

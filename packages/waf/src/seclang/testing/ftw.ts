@@ -1,4 +1,4 @@
-/** Runs the regression tests of the Core Rule Set, one JSON record a line, against a rule program. */
+/** Runs a test of rules against a rule program, in memory. */
 import {
   endTransaction,
   startTransaction,
@@ -7,50 +7,13 @@ import {
   takeResponseHead,
 } from '../engine/process.ts'
 import type { RuleProgram } from '../engine/program.ts'
-import type { RuleMatch } from '../engine/transaction.ts'
+import type { RuleMatch, Transaction } from '../engine/transaction.ts'
 import { utf8Bytes } from '../transform/bytes.ts'
+import { bytesOf, type FtwBody, type FtwHead, type FtwOutput, type FtwStage, type FtwTest } from './types.ts'
 
-/** One test: a list of requests, with what the log must say after each. */
-export interface FtwTest {
-  readonly id: string
-  readonly stages: readonly FtwStage[]
-}
+export type { FtwTest } from './types.ts'
 
-export interface FtwStage {
-  readonly input: FtwInput
-  readonly output: FtwOutput
-  readonly backend: {
-    readonly status: number
-    readonly headers: Readonly<Record<string, string>>
-    readonly body: string | { readonly text?: string; readonly base64?: string }
-    readonly reflect?: boolean
-  }
-}
-
-interface FtwInput {
-  readonly method: string
-  readonly uri: string
-  readonly version: string
-  readonly sent: { readonly headers: readonly (readonly [string, string])[]; readonly body: FtwBody } | null
-  readonly parsed?: {
-    readonly method: string
-    readonly uri: string
-    readonly version: string
-    readonly headers: readonly (readonly [string, string])[]
-    readonly body: FtwBody | string | null
-  }
-}
-
-type FtwBody = { readonly text?: string; readonly base64?: string }
-
-interface FtwOutput {
-  readonly expectIds: readonly number[]
-  readonly noExpectIds: readonly number[]
-  readonly logContains: string | null
-  readonly noLogContains: string | null
-}
-
-/** Why a test failed; `null` when it passed. */
+/** Why a test failed; `null` when it passed. What only a server decides, a status, is not looked at. */
 export function runFtw(program: RuleProgram, test: FtwTest): string | null {
   for (const [index, stage] of test.stages.entries()) {
     const problem = runStage(program, stage)
@@ -59,8 +22,25 @@ export function runFtw(program: RuleProgram, test: FtwTest): string | null {
   return null
 }
 
-function runStage(program: RuleProgram, { input, output, backend }: FtwStage): string | null {
-  const head = input.parsed ?? { ...input, headers: input.sent!.headers, body: input.sent!.body }
+/** True for a test whose every stage expects a status and nothing of rules: in memory it proves nothing. */
+export function isForServers({ stages }: FtwTest): boolean {
+  return stages.every(
+    ({ output: { expectIds, noExpectIds, logContains, noLogContains } }) =>
+      expectIds.length + noExpectIds.length === 0 && logContains === null && noLogContains === null,
+  )
+}
+
+/** What each stage of a test leaves behind. */
+export function transactionsOf(program: RuleProgram, test: FtwTest): Transaction[] {
+  return test.stages.map(stage => transactionOf(program, stage))
+}
+
+function runStage(program: RuleProgram, stage: FtwStage): string | null {
+  return verdict(stage.output, transactionOf(program, stage).matches)
+}
+
+function transactionOf(program: RuleProgram, { input, backend }: FtwStage): Transaction {
+  const head: FtwHead = input.parsed ?? { ...input, headers: input.sent!.headers, body: input.sent!.body }
   const headers = head.headers.map(([name, value]) => [utf8Bytes(name), utf8Bytes(value)] as const)
   const tx = startTransaction(program, {
     method: utf8Bytes(head.method),
@@ -76,7 +56,7 @@ function runStage(program: RuleProgram, { input, output, backend }: FtwStage): s
   ])
   takeResponseBody(tx, answer)
   endTransaction(tx)
-  return verdict(output, tx.matches)
+  return tx
 }
 
 /** The body as a server cuts it: at Content-Length, chunks joined, none without either. */
@@ -107,13 +87,8 @@ function dechunk(bytes: Uint8Array): Uint8Array {
   return parts.length === 0 ? bytes : Buffer.concat(parts)
 }
 
-function bytesOf(body: FtwBody | string | null): Uint8Array {
-  if (body === null) return Buffer.alloc(0)
-  if (typeof body === 'string') return Buffer.from(body, 'utf8')
-  return body.base64 === undefined ? Buffer.from(body.text ?? '', 'utf8') : Buffer.from(body.base64, 'base64')
-}
-
-function verdict(output: FtwOutput, matches: readonly RuleMatch[]): string | null {
+/** What the log lacks, or has too much of; `null` when it is as expected. */
+export function verdict(output: FtwOutput, matches: readonly RuleMatch[]): string | null {
   const ids = new Set(matches.map(({ rule }) => rule.id))
   const missing = output.expectIds.filter(id => !ids.has(id))
   if (missing.length > 0) return `rule ${missing.join(', ')} did not match`

@@ -1,28 +1,28 @@
 import { bestFit } from './best-fit.ts'
 import { hexValue } from './bytes.ts'
+import { roomFor } from './room.ts'
 import { escaped } from './url-decode.ts'
 
 /** `urlDecodeUni`: `%XX`, `+` and `%uHHHH`, folded to the ASCII character that a server takes it for. */
 export function urlDecodeUni(value: string): string {
   if (!value.includes('%')) return value.includes('+') ? value.replaceAll('+', ' ') : value
-  let out = ''
-  let from = 0
-  for (let i = 0; i < value.length; i++) {
-    const code = value.charCodeAt(i)
-    if (code === 0x2b) {
-      out += `${value.slice(from, i)} `
-      from = i + 1
-      continue
+  const { length } = value
+  const room = roomFor(length)
+  let used = 0
+  for (let i = 0; i < length; i++) {
+    let byte = value.charCodeAt(i)
+    if (byte === 0x2b) byte = 0x20
+    else if (byte === 0x25) {
+      const unicode = (value.charCodeAt(i + 1) | 0x20) === 0x75
+      const found = unicode ? fourDigits(value, i + 2) : escaped(value, i + 1)
+      if (found !== -1) {
+        byte = unicode ? toByte(found) : found
+        i += unicode ? 5 : 2
+      }
     }
-    if (code !== 0x25) continue
-    const unicode = (value.charCodeAt(i + 1) | 0x20) === 0x75
-    const byte = unicode ? fourDigits(value, i + 2) : escaped(value, i + 1)
-    if (byte === -1) continue
-    out += value.slice(from, i) + String.fromCharCode(unicode ? toByte(byte) : byte)
-    i += unicode ? 5 : 2
-    from = i + 1
+    room[used++] = byte
   }
-  return out + value.slice(from)
+  return room.toString('latin1', 0, used)
 }
 
 function fourDigits(value: string, at: number): number {

@@ -1,42 +1,33 @@
 import { hexValue } from './bytes.ts'
+import { roomFor } from './room.ts'
 
 /** `urlDecode`: `%XX` and `+`; what is no valid escape stays. */
 export function urlDecode(value: string): string {
   if (!value.includes('%')) return value.includes('+') ? value.replaceAll('+', ' ') : value
-  let out = ''
-  let from = 0
-  for (let i = 0; i < value.length; i++) {
-    const code = value.charCodeAt(i)
-    if (code === 0x2b) {
-      out += `${value.slice(from, i)} `
-      from = i + 1
-    } else if (code === 0x25) {
-      const byte = escaped(value, i + 1)
-      if (byte === -1) continue
-      out += value.slice(from, i) + String.fromCharCode(byte)
-      i += 2
-      from = i + 1
-    }
-  }
-  return out + value.slice(from)
+  return decoded(value, true)
 }
 
 /** `%XX` only: for paths, where a plus sign is a plus sign. */
 export function percentDecode(value: string): string {
-  if (!value.includes('%')) return value
-  let out = ''
-  let from = 0
-  for (let i = value.indexOf('%'); i !== -1; i = value.indexOf('%', i)) {
-    const byte = escaped(value, i + 1)
-    if (byte === -1) {
-      i += 1
-      continue
-    }
-    out += value.slice(from, i) + String.fromCharCode(byte)
-    i += 3
-    from = i
+  return value.includes('%') ? decoded(value, false) : value
+}
+
+function decoded(value: string, plus: boolean): string {
+  const { length } = value
+  const room = roomFor(length)
+  let used = 0
+  for (let i = 0; i < length; i++) {
+    let byte = value.charCodeAt(i)
+    if (byte === 0x25) {
+      const found = escaped(value, i + 1)
+      if (found !== -1) {
+        byte = found
+        i += 2
+      }
+    } else if (byte === 0x2b && plus) byte = 0x20
+    room[used++] = byte
   }
-  return out + value.slice(from)
+  return room.toString('latin1', 0, used)
 }
 
 /** The byte that two hexadecimal digits at `at` stand for; -1 without two. */

@@ -1,13 +1,30 @@
 import { isSpace } from './bytes.ts'
+import { roomFor } from './room.ts'
 
 /** `removeWhitespace`: no white space and no no-break spaces. */
 export function removeWhitespace(value: string): string {
-  return value.replace(/[\t-\r \u00a0]+/g, '')
+  const room = roomFor(value.length)
+  let used = 0
+  for (let i = 0; i < value.length; i++) {
+    const code = value.charCodeAt(i)
+    if (!isSpace(code) && code !== 0xa0) room[used++] = code
+  }
+  return used === value.length ? value : room.toString('latin1', 0, used)
 }
 
 /** `compressWhitespace`: each run of white space is one blank. */
 export function compressWhitespace(value: string): string {
-  return value.replace(/[\t-\r \u0085\u00a0]+/g, ' ')
+  const room = roomFor(value.length)
+  let used = 0
+  let inRun = false
+  for (let i = 0; i < value.length; i++) {
+    const code = value.charCodeAt(i)
+    const white = isSpace(code) || code === 0x85 || code === 0xa0
+    if (!white) room[used++] = code
+    else if (!inRun) room[used++] = 0x20
+    inRun = white
+  }
+  return room.toString('latin1', 0, used)
 }
 
 /** `trimLeft`. */

@@ -15,6 +15,7 @@ function combinedSize(tx: Transaction): number {
 const sum = (entries: readonly Entry[]): number =>
   entries.reduce((total, { value }) => total + Number(value), 0)
 const late = (values: Variable['values']): Variable => ({ values, late: true })
+const unsettled = (values: Variable['values']): Variable => ({ values, late: true, unsettled: true })
 
 /** Flags that make up `MULTIPART_STRICT_ERROR`. */
 const STRICT = [
@@ -60,14 +61,14 @@ export const argumentVariables: readonly (readonly [string, Variable])[] = [
   ['MULTIPART_PART_HEADERS', late(tx => tx.body.partHeaders)],
   ['MULTIPART_FILENAME', late(tx => tx.body.files)],
   ['MULTIPART_NAME', late(tx => tx.named(tx.body.files))],
-  ['MULTIPART_STRICT_ERROR', late(tx => tx.scalar(isStrictError(tx) ? 1 : 0))],
+  ['MULTIPART_STRICT_ERROR', unsettled(tx => tx.scalar(isStrictError(tx) ? 1 : 0))],
   ...STRICT.map(flag),
   flag('CRLF_LF_LINES'),
   flag('UNMATCHED_BOUNDARY'),
   ['REQUEST_BODY', late(tx => tx.scalar(tx.requestBody))],
   ['REQUEST_BODY_LENGTH', late(tx => tx.scalar(tx.requestBodyLength))],
   ['FULL_REQUEST_LENGTH', late(tx => tx.scalar(tx.requestBodyLength + tx.request.uriRaw.length))],
-  ['REQBODY_PROCESSOR', late(tx => tx.scalar(tx.processor))],
+  ['REQBODY_PROCESSOR', unsettled(tx => tx.scalar(tx.processor))],
   ['REQBODY_ERROR', late(tx => tx.scalar(tx.body.error === '' ? 0 : 1))],
   ['REQBODY_ERROR_MSG', late(tx => tx.scalar(tx.body.error))],
   ['REQBODY_PROCESSOR_ERROR', late(tx => tx.scalar(tx.body.error === '' ? 0 : 1))],

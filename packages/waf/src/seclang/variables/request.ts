@@ -24,7 +24,8 @@ export interface RequestView {
   readonly remotePort: number
   readonly serverAddress: string
   readonly serverPort: number
-  readonly id: string
+  /** `null`: one is made when it is asked for ({@link idOf}), and stays. */
+  id: string | null
 }
 
 /** The last part of a path, or the whole path when there is none. */
@@ -60,9 +61,19 @@ export const requestVariables: readonly (readonly [string, Variable])[] = [
   ['SERVER_ADDR', { values: one(request => request.serverAddress) }],
   ['SERVER_PORT', { values: one(request => String(request.serverPort)) }],
   ['SERVER_NAME', { values: tx => tx.scalar(serverName(tx.request.headers)) }],
-  ['UNIQUE_ID', { values: one(request => request.id) }],
+  ['UNIQUE_ID', { values: one(idOf) }],
 ]
 
 function authType(headers: readonly Entry[]): string {
   return headers.find(({ lower }) => lower === 'authorization')?.value.split(' ', 1)[0] ?? ''
+}
+
+/** What names a request in rules and in the audit log. */
+export function idOf(request: RequestView): string {
+  request.id ??= uniqueId()
+  return request.id
+}
+
+function uniqueId(): string {
+  return `${Date.now().toString(36)}${Math.random().toString(36).slice(2, 10)}`
 }

@@ -12,20 +12,20 @@ export const stateVariables: readonly (readonly [string, Variable])[] = [
     'TX',
     {
       volatile: true,
-      values: tx => tx.variables('TX'),
+      values: tx => tx.collection('TX'),
       select: (tx, { selector }) => {
         if (selector?.kind === 'key') {
           const found = tx.variable('TX', selector.key)
           return found === undefined ? [] : [found]
         }
-        const all = tx.variables('TX')
+        const all = tx.collection('TX')
         return selector === null ? all : all.filter(({ key }) => tx.selects(selector, key))
       },
     },
   ],
   ...['GLOBAL', 'IP', 'RESOURCE', 'SESSION', 'USER'].map((name): readonly [string, Variable] => [
     name,
-    volatile(tx => tx.variables(name)),
+    volatile(tx => tx.collection(name)),
   ]),
   ['MATCHED_VAR', volatile(tx => scalar(tx.matchedValue))],
   ['MATCHED_VAR_NAME', volatile(tx => scalar(tx.matchedName))],

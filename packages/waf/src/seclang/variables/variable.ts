@@ -8,6 +8,8 @@ export interface Variable {
   values(tx: Transaction): readonly Entry[]
   /** Changes when a body or a reply arrives. */
   readonly late?: boolean
+  /** Depends on the body processor, which a rule may change: nothing may be worked out before the rule that reads it. */
+  readonly unsettled?: boolean
   /** Changes while rules run: nothing about it may be kept. */
   readonly volatile?: boolean
   /** Picks members by a selector, where that is not by key. */
