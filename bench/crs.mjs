@@ -32,7 +32,7 @@ const SERVERS = {
 }
 /** Requests of each kind before the first round, and the seconds that may take: the edge must have compiled what matters. */
 const WARM_UP = 15_000
-const WARM_UP_LIMIT = 90
+const WARM_UP_LIMIT = 240
 const KINDS = { get: 'GET, 4 parameters', post: 'JSON, 0.5 KB' }
 const USAGE =
   'usage: CRS_DIR=folder node bench/crs.mjs [--rounds 5] [--seconds 2] [--connections 16] [--only traffic,memory]'
