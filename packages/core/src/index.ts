@@ -77,6 +77,7 @@ export { type ProxyOptions, proxy } from './proxy/proxy.ts'
 export type { RetryOptions } from './proxy/retry-options.ts'
 export { type ReplyOptions, refuse, reply } from './reply.ts'
 export { type CompressOptions, compress, storeCompressed } from './rewrite/compress.ts'
+export { type DecodeRepliesOptions, decodeReplies } from './rewrite/decode-replies.ts'
 export { type EditReplyBodyOptions, editReplyBody } from './rewrite/edit-body.ts'
 export {
   type EditHeadersOptions,

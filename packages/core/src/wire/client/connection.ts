@@ -138,7 +138,7 @@ export class WireConnection implements UploadOwner, BytesTaker {
       return
     }
     this.#await('nothing', 0)
-    this.#upload = new Upload(body, socket, this)
+    this.#upload = new Upload(body, socket, this, request.decided)
     readOnAfterBrokenWrite(socket)
     if (head.expects) {
       socket.write(head.text, 'latin1')

@@ -361,15 +361,18 @@ describe('uploads', () => {
     await until('it is closed', () => ended)
   })
 
-  it('have trailers, but none that frame or route', async () => {
+  it('have trailers, but none that frame or route, or that a hook has decided about', async () => {
     const { connector, received } = await pool((socket, text) => {
       if (text.endsWith('\r\n\r\n') && text.includes('0\r\n')) socket.write(OK)
     })
     const body = manual(null)
-    const { heard } = send(connector, { method: 'POST', body })
+    const decided = (name: string): boolean => name === 'X-User'
+    const { heard } = send(connector, { method: 'POST', body, decided })
     await until('it is started', () => body.sink !== null)
     body.sink!.write(Buffer.from('ab'))
-    body.sink!.end(HeaderList.from({ Sum: '1', Host: 'b', 'Content-Length': '5', Cookie: 'c' }))
+    body.sink!.end(
+      HeaderList.from({ Sum: '1', Host: 'b', 'Content-Length': '5', Cookie: 'c', 'X-User': 'd' }),
+    )
     await until('it is over', () => heard.over)
     expect(received[0]!.endsWith('2\r\nab\r\n0\r\nSum: 1\r\n\r\n')).toBe(true)
   })

@@ -94,4 +94,5 @@ it('trailers: none that frame, route, identify or describe', () => {
   names.push('Content-Type', 'Trailer', 'X-Forwarded-For', 'X_Forwarded_For', 'grpc-status', 'If-Match')
   const raw = names.flatMap(name => [name, '1'])
   expect(requestTrailers(raw).filter((_, i) => i % 2 === 0)).toEqual(['Sum', 'grpc-status'])
+  expect(requestTrailers(raw, (name, value) => name === 'Sum' && value === '1')).toEqual(['grpc-status', '1'])
 })

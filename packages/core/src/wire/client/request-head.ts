@@ -89,12 +89,17 @@ export function requestHead(request: OutgoingRequest): RequestHead {
   return { text: `${method} ${target} HTTP/1.1\r\n${host}${fields}${framing}\r\n`, chunked, expects }
 }
 
-/** Trailer lines that may follow: end-to-end fields that frame, route and identify nothing (RFC 9110, 6.5.1). */
-export function requestTrailers(raw: readonly string[]): string[] {
+/**
+ * Trailer lines that may follow: end-to-end fields that frame, route and identify nothing (RFC 9110, 6.5.1), and that are not
+ * `withheld`.
+ */
+export function requestTrailers(raw: readonly string[], withheld?: OutgoingRequest['decided']): string[] {
   const kept: string[] = []
   for (let i = 0; i < raw.length; i += 2) {
     const name = raw[i]!
-    if (kindOf(name) === END_TO_END && !DESCRIBING.test(name)) kept.push(name, raw[i + 1]!)
+    const value = raw[i + 1]!
+    if (kindOf(name) !== END_TO_END || DESCRIBING.test(name) || withheld?.(name, value)) continue
+    kept.push(name, value)
   }
   return kept
 }

@@ -4,6 +4,7 @@ import type { Own } from '../../body/guard.ts'
 import { ProxyError } from '../../errors.ts'
 import type { HeaderList } from '../../headers/list.ts'
 import type { Flow, Sink, Source } from '../../pipeline/contract.ts'
+import type { OutgoingRequest } from '../../upstream/connector.ts'
 import { lastChunk, writeChunk } from '../message/chunk-writer.ts'
 import { requestTrailers } from './request-head.ts'
 
@@ -25,6 +26,7 @@ export class Upload implements Sink, Own {
   begun = false
   readonly #socket: Socket
   readonly #source: Source
+  readonly #withheld: OutgoingRequest['decided']
   readonly #owner: UploadOwner
   /** Bytes that are still announced, or -1: in chunks. */
   #left: number
@@ -32,7 +34,9 @@ export class Upload implements Sink, Own {
   #blocked = false
   #over = false
 
-  constructor(source: Source, socket: Socket, owner: UploadOwner) {
+  /** `withheld`: trailers that are not sent. */
+  constructor(source: Source, socket: Socket, owner: UploadOwner, withheld: OutgoingRequest['decided']) {
+    this.#withheld = withheld
     this.#source = source
     this.#socket = socket
     this.#owner = owner
@@ -81,7 +85,7 @@ export class Upload implements Sink, Own {
     if (this.#over) return
     if (this.#left > 0) return this.#break()
     if (this.#left < 0) {
-      this.#socket.write(lastChunk(trailers ? requestTrailers(trailers.raw) : null), 'latin1')
+      this.#socket.write(lastChunk(trailers ? requestTrailers(trailers.raw, this.#withheld) : null), 'latin1')
     }
     this.#over = this.sent = true
     this.#owner.onSent()
