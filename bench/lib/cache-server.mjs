@@ -1,5 +1,5 @@
 /**
- * A server for `cache-hit.mjs`: `node bench/lib/cache-server.mjs --port P --kind bare|map|handler|cache --entries N` prints
+ * A server for `cache-hit.mjs`: `node bench/lib/cache-server.mjs --port P --kind bare|map|handler|cache --entries N [--wire yes]` prints
  * `listening` when it accepts. `cache` answers `/0` to `/N-1` from the store; `bare` says the same by node:http alone, `map`
  * by node:http with N answers of their own in a Map, `handler` by a pipeline without a cache.
  */
@@ -9,13 +9,19 @@ import { attach, HeaderList, pipeline, reply } from '@postern/core'
 import { testHead } from '@postern/core/testing'
 import { orUsage, parseFlags, whole } from './flags.mjs'
 
-const { port, kind, entries } = orUsage(
+const { port, kind, entries, wire } = orUsage(
   'usage: cache-server.mjs --port P --kind bare|map|handler|cache --entries N',
   () => {
-    const flags = parseFlags(process.argv.slice(2), { port: undefined, kind: 'bare', entries: '1000' })
+    const flags = parseFlags(process.argv.slice(2), {
+      port: undefined,
+      kind: 'bare',
+      entries: '1000',
+      wire: 'no',
+    })
     return {
       port: whole('port', flags.port, 0, 65_535),
       kind: flags.kind,
+      wire: flags.wire === 'yes',
       entries: whole('entries', flags.entries, 1, 4_000_000),
     }
   },
@@ -72,7 +78,7 @@ if (kind === 'bare') {
     exchange.done(200, 0, null)
   }
   collect()
-  attach(server, app)
+  attach(server, app, { wire })
 }
 server.listen(port, '127.0.0.1', () => process.stdout.write('listening\n'))
 process.once('SIGTERM', () => process.exit(0))

@@ -9,12 +9,13 @@ import { httpOrigin, orUsage, parseFlags, whole } from './flags.mjs'
 /** Exit code that says: the program is not installed. */
 export const SKIPPED = 3
 
-/** Reads `--port P --origin URL`. */
+/** Reads `--port P --origin URL`, and `--tls yes` for those that can. */
 export function peerFlags() {
-  const usage = `usage: node bench/peers/${basename(process.argv[1])} --port P --origin URL`
+  const usage = `usage: node bench/peers/${basename(process.argv[1])} --port P --origin URL [--tls yes]`
   return orUsage(usage, () => {
-    const flags = parseFlags(process.argv.slice(2), { port: undefined, origin: undefined })
-    return { port: whole('port', flags.port, 1, 65_535), origin: httpOrigin('origin', flags.origin) }
+    const flags = parseFlags(process.argv.slice(2), { port: undefined, origin: undefined, tls: 'no' })
+    const port = whole('port', flags.port, 1, 65_535)
+    return { port, origin: httpOrigin('origin', flags.origin), tls: flags.tls === 'yes' }
   })
 }
 

@@ -1,18 +1,25 @@
 /** Peer: nginx with one worker. */
+import { writeFileSync } from 'node:fs'
+import { developmentCertificate } from '@postern/tls'
 import { peerFlags, runBinary } from '../lib/peer.mjs'
 
-const { port, origin } = peerFlags()
+const { port, origin, tls } = peerFlags()
 
 runBinary({
   port,
   file: 'nginx.conf',
-  config: dir => `
+  config: dir => {
+    if (tls)
+      for (const [name, text] of Object.entries(developmentCertificate()))
+        writeFileSync(`${dir}/${name}.pem`, text)
+    const secure = tls ? `ssl_certificate ${dir}/cert.pem; ssl_certificate_key ${dir}/key.pem;` : ''
+    return `
 ${process.getuid?.() === 0 ? 'user root;' : ''}
 daemon off;
 worker_processes 1;
 pid ${dir}/nginx.pid;
 error_log stderr crit;
-events { worker_connections 1024; }
+events { worker_connections 12000; }
 http {
   access_log off;
   client_body_temp_path ${dir}/body;
@@ -27,7 +34,8 @@ http {
     keepalive_requests 100000000;
   }
   server {
-    listen 127.0.0.1:${port};
+    listen 127.0.0.1:${port}${tls ? ' ssl' : ''};
+    ${secure}
     location / {
       proxy_pass http://origin;
       proxy_http_version 1.1;
@@ -36,6 +44,7 @@ http {
     }
   }
 }
-`,
+`
+  },
   command: path => ['nginx', '-c', path],
 })

@@ -1,5 +1,7 @@
 /** Peer: node:http and bare undici `dispatch`, the least that is still an honest HTTP proxy. */
 import { createServer } from 'node:http'
+import { createServer as createSecureServer } from 'node:https'
+import { developmentCertificate } from '@postern/tls'
 import { Pool } from 'undici'
 import { peerFlags, serve } from '../lib/peer.mjs'
 
@@ -8,10 +10,11 @@ const HOP_BY_HOP = new Set([
   ...['te', 'trailer', 'transfer-encoding', 'upgrade'],
 ])
 
-const { port, origin } = peerFlags()
+const { port, origin, tls } = peerFlags()
 const pool = new Pool(origin, { connections: 128 })
 
-const server = createServer((req, res) => {
+const server = tls ? createSecureServer(developmentCertificate()) : createServer()
+server.on('request', (req, res) => {
   let abort = null
   let resume = null
   res.on('drain', () => resume?.())

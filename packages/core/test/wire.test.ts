@@ -199,8 +199,9 @@ describe.each(['https', 'h2'] as const)('TLS (%s)', kind => {
   })
 
   it('clients without ALPN are served, and HTTP/2 is what it was', async () => {
-    const { port } = await secure()
+    const { port, byNode } = await secure()
     expect(bodies(await ask(port, [], get('/2', 'Connection: close\r\n')))).toEqual(['</2>'])
+    expect(byNode()).toBe(0)
     if (kind === 'https') return
     const two = await request2(session2(`https://127.0.0.1:${port}`), { ':path': '/h2' })
     expect(two.body).toBe('</h2>')

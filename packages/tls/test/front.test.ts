@@ -53,6 +53,18 @@ test('serves HTTP/2 and HTTP/1.1 over TLS, and tells the JA4', async () => {
   expect(counts).toMatchObject({ accepted: 2, tls: 2, malformed: 0 })
 })
 
+test('with wire, HTTP/1.1 is served on the raw socket, over TLS and in the clear, and HTTP/2 as before', async () => {
+  const { port } = await front({ wire: true, cleartext: who })
+  expect(await get1(port, 'a.test')).toMatch(/^200 https 127\.0\.0\.1:\d+ t13d\d{4}h1_/)
+  const [two] = await get2(port, 'a.test', [{}])
+  expect(two).toMatch(/t13d\d{4}h2_/)
+  const text = await clear(port)
+  expect(text).toMatch(/^HTTP\/1\.1 200[\s\S]*http 127\.0\.0\.1:\d+ -$/)
+  await expect(listen((await store({ pem })).tls, who, { port: 0, wire: 1 } as never)).rejects.toThrow(
+    /listen\.wire/,
+  )
+})
+
 test('a ClientHello that comes byte by byte, and one in many records, reach OpenSSL whole', async () => {
   const { port } = await front({ helloTimeout: 20_000 })
   for (const change of [(bytes: Buffer) => bytes, (bytes: Buffer) => splitRecords(bytes, 40)]) {

@@ -13,6 +13,9 @@ export const BAD = -2
 /** More lines than allowed. */
 export const TOO_MANY = -3
 
+/** Values that share one string keep each other in memory: whoever stores one of them must not store a large head. */
+const MOST_SHARED = 2048
+
 // On every Buffer, but not in its types.
 const { latin1Slice } = Buffer.prototype as unknown as {
   latin1Slice(this: Uint8Array, from: number, to: number): string
@@ -124,8 +127,16 @@ export class FieldLines {
     const values = this.#values
     const begin = values[0]!
     // One string for all values: cutting it is cheaper than asking for each.
-    const text = latin1Slice.call(bytes, begin, values[2 * count - 1]!)
+    const end = values[2 * count - 1]!
     const out = new Array<string>(2 * count)
+    if (end - begin > MOST_SHARED) {
+      for (let i = 0; i < count; i++) {
+        out[2 * i] = this.#names[i]!.text
+        out[2 * i + 1] = latin1Slice.call(bytes, values[2 * i]!, values[2 * i + 1]!)
+      }
+      return out
+    }
+    const text = latin1Slice.call(bytes, begin, end)
     for (let i = 0; i < count; i++) {
       out[2 * i] = this.#names[i]!.text
       out[2 * i + 1] = text.substring(values[2 * i]! - begin, values[2 * i + 1]! - begin)

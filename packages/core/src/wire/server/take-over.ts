@@ -12,22 +12,28 @@ export const INNER_LISTENERS: unique symbol = Symbol.for('postern.connection.inn
 
 /**
  * Puts the wire in front of Node's own listener for connections. Only HTTP/1.1 passes it: on a server of HTTP/2 what TLS has
- * settled on (ALPN), and no cleartext, whose first bytes may be either. False for a server that it can't stand in front of.
+ * settled on (ALPN, or none of it where the server falls back), and no cleartext, whose first bytes may be either. False for a server that it can't stand in front of.
  */
 export function serveWire(server: Server, serving: Serving, sendTimeout: number): boolean {
   const secure = 'setSecureContext' in server
   if (!secure && !(server instanceof HttpServer)) return false
-  const http2 = 'updateSettings' in server
+  const fallsBack = !('updateSettings' in server) || offersHttp1(server)
   let wire: WireServer | null = null
   return replaceListener(server, secure ? 'secureConnection' : 'connection', inner => {
     wire = new WireServer(server, serving, secure, sendTimeout, inner)
     return socket => {
       const { alpnProtocol } = socket as Socket & { alpnProtocol?: string | false }
-      const ours = !secure || alpnProtocol === 'http/1.1' || (!http2 && !alpnProtocol)
+      const ours = !secure || alpnProtocol === 'http/1.1' || (fallsBack && !alpnProtocol)
       if (ours && !socket.destroyed) wire!.take(socket)
       else inner.call(server, socket)
     }
   })
+}
+
+/** True for a server of HTTP/2 that serves clients without ALPN as HTTP/1.1: it says so to those with ALPN. */
+function offersHttp1(server: Server): boolean {
+  const { ALPNProtocols: offered } = server as Server & { ALPNProtocols?: unknown }
+  return Buffer.isBuffer(offered) && offered.includes('http/1.1')
 }
 
 /** Replaces Node's listener where it stands: among the server's, or behind one that looks at connections first. */
