@@ -30,8 +30,9 @@ const SERVERS = {
   edge: ['edge.mjs', '--with', 'none'],
   'edge + crs': ['edge.mjs', '--with', 'crs'],
 }
-/** Seconds: the edge must have compiled what matters. */
-const WARM_UP = 10
+/** Requests of each kind before the first round, and the seconds that may take: the edge must have compiled what matters. */
+const WARM_UP = 15_000
+const WARM_UP_LIMIT = 240
 const KINDS = { get: 'GET, 4 parameters', post: 'JSON, 0.5 KB' }
 const USAGE =
   'usage: CRS_DIR=folder node bench/crs.mjs [--rounds 5] [--seconds 2] [--connections 16] [--only traffic,memory]'
@@ -92,7 +93,7 @@ async function traffic() {
   for (const kind of Object.keys(KINDS)) writeFileSync(join(scratch, `${kind}.lua`), luaScript(kind))
   for (const server of servers) {
     await checkBlocks(server)
-    for (const kind of Object.keys(KINDS)) await measure(server, kind, rest, WARM_UP)
+    for (const kind of Object.keys(KINDS)) await warmUp(server, kind, rest)
   }
   for (const server of servers) server.costs = { get: [], post: [] }
   for (let round = 0; round < options.rounds; round++) {
@@ -111,7 +112,7 @@ async function traffic() {
   return true
 }
 
-/** One run of wrk, in CPU time of the server for each request. Anything but success ends the bench. */
+/** One run of wrk, in CPU time of the server for each request. Gives their number; anything but success ends the bench. */
 async function measure(server, kind, core, seconds) {
   const args = ['-t1', `-c${options.connections}`, `-d${seconds}s`, '--timeout', '20s', '--latency']
   const script = ['-s', join(scratch, `${kind}.lua`), `http://127.0.0.1:${server.port}`]
@@ -124,6 +125,13 @@ async function measure(server, kind, core, seconds) {
     )
   }
   server.costs[kind].push(cpu / result.requests)
+  return result.requests
+}
+
+async function warmUp(server, kind, core) {
+  const until = performance.now() + WARM_UP_LIMIT * 1000
+  let requests = 0
+  while (requests < WARM_UP && performance.now() < until) requests += await measure(server, kind, core, 3)
 }
 
 /** The comparison means something only if the rules run: an attack must be refused by those that have them. */

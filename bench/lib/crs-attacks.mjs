@@ -229,6 +229,7 @@ function json(text) {
   return `{"a":${JSON.stringify(kept)}}`
 }
 
+/** @param {Buffer | null} body */
 function of(method, target, headers = [], body = null) {
   const all = [['Host', 'shop.example'], ['Accept', '*/*'], ['User-Agent', 'bench'], ...headers]
   if (body !== null) all.push(['Content-Length', String(body.length)])

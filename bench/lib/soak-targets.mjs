@@ -8,6 +8,13 @@ import { answerTo } from './soak-bodies.mjs'
 /** Milliseconds after which a target that flaps goes and comes. */
 const FLAP = 250
 
+/**
+ * An address of this process alone, where there are more than one: somebody else's server must not take the port of a target that
+ * is away for a moment, and answer for it.
+ */
+const HOST =
+  process.platform === 'linux' ? `127.${1 + (process.pid % 250)}.${(process.pid >> 8) % 250}.7` : '127.0.0.1'
+
 let turn = 0
 
 /** Starts them all. Gives their URLs by protocol. */
@@ -185,7 +192,7 @@ async function serve(make, flaps) {
         sockets.add(socket)
         socket.on('close', () => sockets.delete(socket))
       })
-      server.listen({ port, host: '127.0.0.1', backlog: 1024 }, () => resolve(server.address().port))
+      server.listen({ port, host: HOST, backlog: 1024 }, () => resolve(server.address().port))
     })
   const port = await listen(0)
   if (flaps) {
@@ -199,5 +206,5 @@ async function serve(make, flaps) {
       }
     }, FLAP)
   }
-  return `http://127.0.0.1:${port}`
+  return `http://${HOST}:${port}`
 }

@@ -14,7 +14,7 @@ const STREAMS = 50
 async function crowd(answer: Answer, head = 30_000) {
   const { url, seen } = await origin(answer)
   const store = cache()
-  const group = testUpstream(url, { connections: 1500, timeouts: { head } })
+  const group = testUpstream(url, { connections: 1500, timeouts: { connect: 30_000, head, total: 60_000 } })
   const { url: base } = await edge(
     pipeline()
       .wrap(store)

@@ -6,11 +6,17 @@ import { deflateRawSync, gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import {
   type BodyTransform,
+  compress,
+  type DecodeRepliesOptions,
+  decodeReplies,
   type EditReplyBodyOptions,
   editReplyBody,
+  type Filter,
+  holdReplyBody,
   type Outcome,
   pipeline,
   proxy,
+  refuse,
   reply,
 } from '../src/index.ts'
 import { request2, session2 } from './support/clients.ts'
@@ -394,4 +400,91 @@ it('more replies at once than are allowed are answered 503, and places come back
   const again = await open()
   held[0]!.end(gzipSync(PAGE))
   expect(await again()).toBe(EDITED)
+})
+
+describe('decodeReplies()', () => {
+  /** A gate in front that refuses by what it reads, and the journey of a secret past it. */
+  const reader: Filter = {
+    name: 'reader',
+    async onReply(cx, head) {
+      const { bytes } = await holdReplyBody(head, 1 << 20, cx.signal)
+      return String(Buffer.from(bytes)).includes('secret') ? refuse(403, 'secret') : undefined
+    },
+  }
+  const guarded = async (answer: (res: ServerResponse) => void, options: DecodeRepliesOptions = {}) => {
+    const up = await origin(answer)
+    const app = pipeline()
+      .use(compress())
+      .use(reader)
+      .use(decodeReplies(options))
+      .handle(proxy(testUpstream(up.url)))
+    return { ...(await edge(app)), seen: up.seen }
+  }
+
+  it.each(Object.keys(CODERS))(
+    '%s: gates in front see plain bytes, clients a coding of the edge',
+    async coding => {
+      const bodies = [PAGE, `${PAGE}secret`]
+      const { port } = await guarded(res => {
+        const coded = CODERS[coding]!.code(Buffer.from(bodies.shift()!))
+        res.writeHead(200, { ...HEAD, 'Content-Encoding': coding, 'Content-Length': coded.length }).end(coded)
+      })
+      const fine = await ask(port, '/', { 'Accept-Encoding': 'gzip' })
+      expect([fine.status, fine.headers['content-encoding'], fine.headers.etag]).toEqual([
+        200,
+        'gzip',
+        'W/"v1"',
+      ])
+      expect([plain(fine), fine.headers.digest]).toEqual([PAGE, undefined])
+      expect((await ask(port, '/', { 'Accept-Encoding': 'gzip' })).status).toBe(403)
+    },
+  )
+
+  it('who wants to get past: ranges, codings that nobody knows, no-transform', async () => {
+    const { port, seen } = await guarded(
+      res => {
+        const fields = { ...HEAD, 'Cache-Control': 'no-transform' }
+        if (res.req.url === '/frob')
+          res.writeHead(200, { ...fields, 'Content-Encoding': 'frob' }).end('secret')
+        else if (res.req.url === '/part')
+          res.writeHead(206, { ...fields, 'Content-Range': 'bytes 0-2/9' }).end('sec')
+        else res.writeHead(200, { ...fields, 'Content-Encoding': 'gzip' }).end(gzipSync('a secret'))
+      },
+      { required: true },
+    )
+    const past = { 'Accept-Encoding': 'frob, gzip', Range: 'bytes=0-3', 'Cache-Control': 'no-transform' }
+    expect((await ask(port, '/', past)).status).toBe(403)
+    const { raw } = seen[0]!
+    expect([field(raw, 'accept-encoding'), field(raw, 'range')]).toEqual(['gzip', undefined])
+    expect((await ask(port, '/frob', past)).status).toBe(502)
+    expect((await ask(port, '/part', past)).status).toBe(502)
+  })
+
+  it('without required: what cannot be undone passes as it is', async () => {
+    const { port } = await guarded(res =>
+      res.writeHead(200, { ...HEAD, 'Content-Encoding': 'frob' }).end('?!'),
+    )
+    const got = await ask(port, '/')
+    expect([got.headers['content-encoding'], String(got.body), got.headers.etag]).toEqual([
+      'frob',
+      '?!',
+      '"v1"',
+    ])
+  })
+
+  it('what breaks is 502 where a gate holds it, and places come back', async () => {
+    const cut = gzipSync(PAGE).subarray(0, -5)
+    const { port } = await guarded(
+      res => {
+        if (res.req.url === '/cut') res.writeHead(200, { ...HEAD, 'Content-Encoding': 'gzip' }).end(cut)
+        else res.writeHead(200, { ...HEAD, 'Content-Encoding': 'gzip' }).end(gzipSync(PAGE))
+      },
+      { maxStreams: 1 },
+    )
+    for (let i = 0; i < 3; i++) {
+      expect((await ask(port, '/cut')).status).toBe(502)
+      expect(plain(await ask(port, '/'))).toBe(PAGE)
+      expect((await ask(port, '/', {}, 'HEAD')).headers['content-encoding']).toBeUndefined()
+    }
+  })
 })

@@ -4,7 +4,10 @@ import { existsSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+
+// Each test starts processes, which a busy machine takes its time for.
+vi.setConfig({ testTimeout: 120_000 })
 
 const command = resolve('packages/waf/dist/cli/main.js')
 const built = existsSync(command)

@@ -43,7 +43,7 @@ function pool(): InspectRequest[] {
 }
 
 describe('fuzz', () => {
-  test(`${RUNS} mutated requests and replies`, { timeout: 120_000 + RUNS * 60 }, async () => {
+  test(`${RUNS} mutated requests and replies`, { timeout: 120_000 + RUNS * 200 }, async () => {
     const entries: AuditEntry[] = []
     const options = there ? { ...ftwSettings, files: ruleFiles(folder) } : {}
     const engine = await seclang({

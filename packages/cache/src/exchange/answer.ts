@@ -1,5 +1,5 @@
 /** Replies made of what is stored. */
-import { HeaderList, KeptBody, type Reply } from '@postern/core'
+import { EditableReply, HeaderList, KeptBody, type Reply } from '@postern/core'
 import { isNotModified, notModifiedFields, rangeHolds } from '../policy/conditional.ts'
 import { contentRange, covers, lengthOf, type Part, parseRange, resolveRange } from '../policy/range.ts'
 import type { Question } from '../policy/request.ts'
@@ -35,7 +35,9 @@ export function answerFrom(entry: Entry, question: Question, method: string, now
     const reply = rangeOf(entry, headers, body.bytes, question)
     if (reply) return reply
   }
-  return { status: entry.status, headers, body, prepared: entry.slot?.prepared ?? undefined }
+  const reply = new EditableReply(entry.status, headers, body)
+  reply.prepared = entry.slot?.prepared ?? undefined
+  return reply
 }
 
 function wantedPart(question: Question, total: number): Part | null {

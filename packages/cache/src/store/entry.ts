@@ -131,29 +131,30 @@ export function entryOf(
   const tags = tagsOf(new HeaderList(raw))
   const { etag, lastModified, date } = judgement.validators
   return {
-    key: of.key,
-    selector: of.selector,
-    varyNames: judgement.varyNames,
-    varyKey: values,
-    status: of.status,
-    raw,
-    body,
-    part,
+    // What a hit looks at stands together: each line of the processor's cache that it does not touch is time saved.
+    purgedAt: 0,
     said: judgement.said,
     lifetime: judgement.lifetime,
     initialAge: judgement.initialAge,
     responseTime: judgement.responseTime,
+    part,
+    status: of.status,
+    raw,
+    body,
+    slot: null,
+    used: false,
+    alone: false,
+    shared: judgement.shared,
+    selector: of.selector,
+    varyNames: judgement.varyNames,
+    varyKey: values,
+    key: of.key,
     etag,
     lastModified,
     date,
-    shared: judgement.shared,
     tags,
     size: sizeOf(of.key.length + of.selector.length + values.length, raw, body, tags),
     tick,
-    purgedAt: 0,
-    used: false,
-    alone: false,
-    slot: null,
   }
 }
 

@@ -20,7 +20,7 @@ export function recordOf(entry: Entry): CacheRecord {
     initialAge,
     responseTime,
     tags,
-    body: body && body.bytes,
+    body: body?.bytes ?? null,
   }
 }
 

@@ -330,6 +330,16 @@ const FACTORIES: Factory[] = [
     },
   },
   {
+    place: 'decodeReplies',
+    make: core.decodeReplies as never,
+    options: {
+      required: FLAG,
+      maxBytes: [...NUMBER, 0],
+      maxRatio: [...NUMBER, 0],
+      maxStreams: [...NUMBER, 0],
+    },
+  },
+  {
     place: 'editReplyBody',
     make: core.editReplyBody as never,
     least: { transform: () => undefined },

@@ -43,13 +43,12 @@ export interface SecurityHeadersOptions {
   override?: boolean
 }
 
-/** What inner filters of this kind have decided about a reply: fields by option, and above them fields by default. */
-const DECIDED = Symbol('security headers')
+// The marks of a reply are what inner filters of this kind have decided: fields by option, and above them fields by default.
 const BY_OPTION = REMOVED - 1
 const BY_DEFAULT = 10
 
 interface MarkedHead extends ReplyHead {
-  [DECIDED]?: number
+  marks?: number | undefined
 }
 
 /**
@@ -77,7 +76,7 @@ function apply(policy: Policy, secure: boolean, head: MarkedHead): void {
   const { raw } = head.headers
   const { length } = raw
   const { places, bitOf, bits, lines, named } = policy
-  const decided = head[DECIDED] ?? 0
+  const decided = head.marks ?? 0
   const taken = decided & BY_OPTION
   const weak = decided >> BY_DEFAULT
   const unwanted = REMOVED | ((policy.replacing | (weak & named)) & ~taken) | (secure ? 0 : policy.secureOnly)
@@ -106,5 +105,5 @@ function apply(policy: Policy, secure: boolean, head: MarkedHead): void {
     pushed |= bit
   }
   const weakNow = (pushed | weak) & ~(named | taken)
-  head[DECIDED] = taken | named | (weakNow << BY_DEFAULT)
+  head.marks = taken | named | (weakNow << BY_DEFAULT)
 }

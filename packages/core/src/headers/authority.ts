@@ -3,21 +3,28 @@ import { isIPv6, SocketAddress } from 'node:net'
 
 const REG_NAME = /^(?!-)[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*$/
 const REMEMBERED = 1024
-const known = new Map<string, string | null>()
+/** By scheme: the default port is left out. */
+const known = { http: new Map<string, string | null>(), https: new Map<string, string | null>() }
+/** The last one, which is mostly the next one too: that is cheaper than hashing a new string. */
+const last: { text: string; scheme: string; made: string | null } = { text: '', scheme: '', made: null }
 
 /**
  * `host[:port]` in lower case, without the scheme's default port and a trailing dot; `null` for what is no such thing:
  * user information, lists, percent-encoding, a port above 65535, an empty name.
  */
 export function normaliseAuthority(text: string, scheme: 'http' | 'https'): string | null {
-  const key = `${scheme === 'http' ? 'p' : 's'}:${text}`
-  const found = known.get(key)
-  if (found !== undefined) return found
-  const made = normalise(text, scheme === 'http' ? 80 : 443)
-  if (text.length <= 64) {
-    if (known.size >= REMEMBERED) known.clear()
-    known.set(key, made)
+  if (text === last.text && scheme === last.scheme) return last.made
+  const all = known[scheme]
+  const found = all.get(text)
+  if (found === undefined && text.length > 64) return normalise(text, scheme === 'http' ? 80 : 443)
+  const made = found !== undefined ? found : normalise(text, scheme === 'http' ? 80 : 443)
+  if (found === undefined) {
+    if (all.size >= REMEMBERED) all.clear()
+    all.set(text, made)
   }
+  last.text = text
+  last.scheme = scheme
+  last.made = made
   return made
 }
 

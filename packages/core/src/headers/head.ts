@@ -23,6 +23,11 @@ export interface RawHead {
   readonly protocol?: string | undefined
   /** True where an `Upgrade` can still be followed; elsewhere the field is ignored. */
   readonly upgradable?: boolean
+  /**
+   * What a strict parser has found already: one `Host`, one framing at most, no `Upgrade`. Then the lines are not looked
+   * through again.
+   */
+  readonly plain?: { readonly host: string; readonly hasBody: boolean }
 }
 
 /** A head, and what is wrong with it if anything is. */
@@ -82,6 +87,7 @@ class Head implements RequestHead {
   }
 }
 
+const NO_LINES: readonly string[] = []
 const NOWHERE = { target: '/', path: '/', query: '' }
 
 /** Judges a head: target, authority and framing fields; a fault comes with a head that holds nothing unchecked. */
@@ -90,12 +96,13 @@ export function judgeHead(raw: RawHead, trusts: (address: string) => boolean): J
   // A connection that is gone already has no address either; it is nobody's proxy.
   const trusted = peer.unix ? trusts('unix') : peer.address !== '' && trusts(peer.address)
   const scheme = trusted ? forwardedScheme(raw) : peer.secure ? 'https' : 'http'
-  const lines = raw.headers.raw
-  let host: string | undefined
+  const { plain } = raw
+  const lines = plain === undefined ? raw.headers.raw : NO_LINES
+  let host: string | undefined = plain?.host
   let hosts = 0
   let lengths = 0
   let codings = 0
-  let hasBody = false
+  let hasBody = plain?.hasBody === true
   let upgrade: string | null = null
   let upgrades = false
   for (let i = 0; i < lines.length; i += 2) {

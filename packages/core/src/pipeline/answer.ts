@@ -31,7 +31,33 @@ export function editable(reply: Reply): Reply {
   const { body } = reply
   // The proxy makes its replies anew.
   if (body !== null && (body as Partial<Own>).keepsTheRules === true) return reply
-  return { ...reply, headers: new HeaderList(reply.headers.raw.slice()) }
+  const made = new EditableReply(reply.status, new HeaderList(reply.headers.raw.slice()), body)
+  made.prepared = reply.prepared
+  made.error = reply.error
+  made.reason = reply.reason
+  made.marks = (reply as Partial<EditableReply>).marks
+  return made
+}
+
+/**
+ * A reply that hooks may edit. All that is ever written to one is there from the beginning: an object literal that gets one
+ * property more costs as much as all filters together.
+ */
+export class EditableReply implements Reply {
+  status: number
+  headers: HeaderList
+  body: Reply['body']
+  prepared: Reply['prepared'] = undefined
+  error: ProxyError | undefined = undefined
+  reason: string | undefined = undefined
+  /** What filters of this package leave for one another. */
+  marks: number | undefined = undefined
+
+  constructor(status: number, headers: HeaderList, body: Reply['body']) {
+    this.status = status
+    this.headers = headers
+    this.body = body
+  }
 }
 
 /** True for what `await` waits for. A promise of another realm, or of a library, is no `Promise` of this one. */

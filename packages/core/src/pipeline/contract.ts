@@ -122,9 +122,9 @@ export interface Reply extends ReplyHead {
   /** What `headers` began with when the reply was made, ready to be sent. */
   prepared?: PreparedLines | undefined
   /** Set when this reply stands for a failure; the access log tells it. */
-  error?: ProxyError
+  error?: ProxyError | undefined
   /** Short machine-readable reason of a refusal, for example `rate-limit`. Logged and counted, not sent. */
-  reason?: string
+  reason?: string | undefined
 }
 
 /** Edits a reply's body as it passes. Made once per reply, by `replyBody`. */

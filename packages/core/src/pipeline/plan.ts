@@ -112,12 +112,14 @@ function stateMaker(makers: readonly (() => object)[]): () => object {
   const [first, ...rest] = makers
   if (first === undefined) return () => EMPTY
   if (rest.length === 0) return () => objectOf(first())
-  // The first object takes the others' fields in: the same order, and so the same shape, for each request.
-  const keys = rest.map(stateKeys)
+  const keys = makers.map(stateKeys)
+  // A copy of this has all fields at once, in one shape: to add them one after the other would cost more than to make them.
+  const empty: Record<PropertyKey, unknown> = {}
+  for (const name of keys.flat()) empty[name] = undefined
   return () => {
-    const state = objectOf(first()) as Record<PropertyKey, unknown>
-    for (let i = 0; i < rest.length; i++) {
-      const part = objectOf(rest[i]!()) as Record<PropertyKey, unknown>
+    const state = { ...empty }
+    for (let i = 0; i < makers.length; i++) {
+      const part = objectOf(makers[i]!()) as Record<PropertyKey, unknown>
       const names = keys[i]!
       for (let j = 0; j < names.length; j++) state[names[j]!] = part[names[j]!]
     }

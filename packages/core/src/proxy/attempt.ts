@@ -2,6 +2,7 @@
 import type { Own } from '../body/guard.ts'
 import { ProxyError } from '../errors.ts'
 import type { HeaderList } from '../headers/list.ts'
+import { EditableReply } from '../pipeline/answer.ts'
 import type { AttemptWatch, Flow, Reply, Sink, Source } from '../pipeline/contract.ts'
 import type { Exchange } from '../pipeline/exchange.ts'
 import { failureReply } from '../reply.ts'
@@ -147,7 +148,7 @@ export class Attempt implements Receiver, Source, Flow, Deadline, RetryFacts, Ow
     if (this.#deadlines && isStream(headers, length)) this.#deadlines.remove(this)
     const bodiless = ended || status === 204 || status === 304 || this.cx.request.method === 'HEAD'
     if (!bodiless && length !== undefined) this.length = Number(length)
-    this.#reply = { status, headers, body: bodiless ? null : this }
+    this.#reply = new EditableReply(status, headers, bodiless ? null : this)
     this.#resolve(this.#reply)
   }
 

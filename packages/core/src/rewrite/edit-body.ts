@@ -6,7 +6,7 @@ import { Slots } from '../body/coding/slots.ts'
 import { guardReply } from '../body/guard.ts'
 import { transformSource } from '../body/transform.ts'
 import { callback, flag, needed, readOptions, type Table, whole } from '../config/check.ts'
-import { ConfigError, type ConfigFault, ProxyError } from '../errors.ts'
+import { ConfigError, type ConfigFault } from '../errors.ts'
 import type {
   BodyReplacement,
   BodyTransform,
@@ -18,7 +18,7 @@ import type {
 } from '../pipeline/contract.ts'
 import { decodableOnly } from './accept-encoding.ts'
 import { mediaTypes, TEXT_TYPES, typeTest } from './media-types.ts'
-import { answerWeakly, forbidsChange, hasWholeContent } from './untouchable.ts'
+import { answerWeakly, busy, forbidsChange, hasWholeContent, uneditable, wantWhole } from './untouchable.ts'
 
 /** Options of {@link editReplyBody}. */
 export interface EditReplyBodyOptions {
@@ -121,17 +121,3 @@ function edited(
 }
 
 const same: BodyReplacement = body => body
-
-/** A client that gets a part would get it unedited (RFC 9110, 14.2: a server may ignore the field). */
-function wantWhole(cx: Context): undefined {
-  cx.request.headers.delete('range')
-}
-
-function uneditable(what: string): ProxyError {
-  const cause = new TypeError(`${what} cannot be edited`)
-  return new ProxyError({ source: 'upstream', phase: 'reply-head', code: 'bad-reply', cause })
-}
-
-function busy(): ProxyError {
-  return new ProxyError({ source: 'proxy', phase: 'reply-head', code: 'queue-full' })
-}

@@ -1,5 +1,6 @@
-/** Replies whose content stays as it is, and what a conditional request may be told of a changed one. */
+/** Replies whose content stays as it is, what a conditional request may be told of a changed one, and how an edit is refused. */
 import { weakenTag } from '../body/changed.ts'
+import { ProxyError } from '../errors.ts'
 import type { HeaderList } from '../headers/list.ts'
 import { hasContent } from '../pipeline/answer.ts'
 import type { Context, ReplyHead } from '../pipeline/contract.ts'
@@ -39,4 +40,20 @@ export function varyOn(headers: HeaderList, name: string): void {
   const named = value?.split(',').map(one => one.trim().toLowerCase()) ?? []
   if (named.includes('*') || named.includes(lower)) return
   headers.set('Vary', value === undefined || value.trim() === '' ? name : `${value}, ${name}`)
+}
+
+/** A client that gets a part would get it unedited (RFC 9110, 14.2: a server may ignore the field). */
+export function wantWhole(cx: Context): undefined {
+  cx.request.headers.delete('range')
+}
+
+/** The answer where an edit must not be got round. */
+export function uneditable(what: string): ProxyError {
+  const cause = new TypeError(`${what} cannot be edited`)
+  return new ProxyError({ source: 'upstream', phase: 'reply-head', code: 'bad-reply', cause })
+}
+
+/** The answer while too many bodies are in work. */
+export function busy(): ProxyError {
+  return new ProxyError({ source: 'proxy', phase: 'reply-head', code: 'queue-full' })
 }

@@ -47,7 +47,6 @@ export function fitReply(reply: Reply, method: string): Reply {
   else if (status === 205) headers.set('Content-Length', '0')
   else if (status !== 304) {
     if (!(body instanceof Uint8Array || body instanceof KeptBody) || method === 'HEAD') return reply
-    if (reply.prepared?.length === body.length && reply.prepared.leads(headers)) return reply
     const told = headers.get('content-length')
     if (told === undefined || told === String(body.length)) return reply
     return bug('the Content-Length of a reply is not the length of its body')

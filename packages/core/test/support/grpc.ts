@@ -104,7 +104,9 @@ export class EchoClient extends Client {
     const how: ChannelCredentials = secure
       ? credentials.createSsl(Buffer.from(certificate().cert))
       : credentials.createInsecure()
-    super(`127.0.0.1:${port}`, how, { 'grpc.enable_retries': 0 })
+    // From Node 26 on an address is no server name, which grpc-js would make it.
+    const name = secure ? { 'grpc.ssl_target_name_override': 'localhost' } : {}
+    super(`127.0.0.1:${port}`, how, { 'grpc.enable_retries': 0, ...name })
     onTestFinished(() => this.close())
   }
 

@@ -15,9 +15,17 @@ export interface DecodeBounds {
 /** A small body may grow to this whatever its ratio. */
 const ALWAYS = 1 << 20
 
-/** The same body without its codings; the last one comes off first. */
-export function decodeSource(source: Source, codings: readonly Coding[], bounds: DecodeBounds): Source {
-  return codings.reduceRight((body: Source, coding) => new DecodedSource(body, coding, bounds), source)
+/** The same body without its codings; the last one comes off first. `free` is called once, when the first one is over. */
+export function decodeSource(
+  source: Source,
+  codings: readonly Coding[],
+  bounds: DecodeBounds,
+  free: (() => void) | null = null,
+): Source {
+  return codings.reduceRight(
+    (body: Source, coding, at) => new DecodedSource(body, coding, bounds, at === 0 ? free : null),
+    source,
+  )
 }
 
 class DecodedSource extends ZlibSource {
@@ -28,8 +36,8 @@ class DecodedSource extends ZlibSource {
   #taken = 0
   #given = 0
 
-  constructor(source: Source, coding: Coding, bounds: DecodeBounds) {
-    super(source)
+  constructor(source: Source, coding: Coding, bounds: DecodeBounds, free: (() => void) | null) {
+    super(source, free)
     this.#coding = coding
     this.#bounds = bounds
   }

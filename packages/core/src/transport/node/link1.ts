@@ -129,11 +129,11 @@ export class Http1Link implements ClientLink, Sink, Link1 {
       // Nobody is there to read it; its source must know.
       return discardBody(given.body, gone('reply-body'))
     }
+    if (given.prepared !== undefined && this.#sendPrepared(given)) return this.#watchEnd()
     const reply = fitReply(given, res.req.method ?? '')
     if (reply !== given) this.#error ??= reply.error ?? null
     this.#reply = reply
     this.#body?.unwatch()
-    if (reply.prepared !== undefined && this.#sendPrepared(reply)) return this.#watchEnd()
     const { raw } = reply.headers
     // Node writes the field by itself, unless it is given one: that of a 426.
     const named = reply.status === 426 && !res.shouldKeepAlive
@@ -162,6 +162,7 @@ export class Http1Link implements ClientLink, Sink, Link1 {
     if (!(body instanceof KeptBody) || body.length > ONE_WRITE_BYTES || body.length === 0) return false
     if (status !== 200 || res.req.method !== 'GET' || this.#body !== null || this.#isLast()) return false
     if (!sendPrepared(res, reply, prepared!, body.text)) return false
+    this.#reply = reply
     this.#bytesSent = body.length
     return true
   }

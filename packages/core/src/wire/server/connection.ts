@@ -301,6 +301,7 @@ export class WireConnection implements BodyReader, WireSide {
         version: '1.1',
         headers: new HeaderList(reader.fields),
         peer: this.peer,
+        plain: reader,
       },
       this.serving.app.trusts,
     )

@@ -118,6 +118,11 @@ describe('seclang()', () => {
     expect(error.message).toContain('lookaround is not supported')
   })
 
+  it('takes lines that are nothing but a continuation', async () => {
+    const { rules } = await seclang({ rules: '\\' })
+    expect((await seclang({ rules: '\\\n\n\\\nSecAction "id:1,pass,nolog"\n\\' })).rules).toBe(rules + 1)
+  })
+
   it.each([
     [{}, /there are no rules/],
     [{ rule: 'x' }, /no such option/],

@@ -183,9 +183,10 @@ function finish(tx: Transaction, rule: Rule): void {
       rule,
       message: rule.message === null ? '' : tx.expand(rule.message),
       data: rule.logData === null ? '' : tx.expand(rule.logData),
-      variable: tx.matchedName,
-      value: tx.matchedValue,
-      condition: rule.conditions.at(-1)!.operator === null ? null : tx.matchedBy,
+      // A rule without a test of its own has matched no variable, whatever one before it did.
+      variable: tx.matched === NONE ? '' : tx.matchedName,
+      value: tx.matched === NONE ? '' : tx.matchedValue,
+      condition: tx.matched === NONE || rule.conditions.at(-1)!.operator === null ? null : tx.matchedBy,
     })
   }
   if (tx.mode !== 'On') return

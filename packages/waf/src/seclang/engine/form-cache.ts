@@ -4,39 +4,31 @@
  * Everything kept is a function of the bytes and the rule set, so a request can't change what another one gets. A value is
  * kept when it comes a second time, long ones never, and those that were not seen for longest go first.
  */
+import QuickLRU from 'quick-lru'
 import { Form } from './form.ts'
 
 /** Bytes of a value that is kept. */
 const MAX_LENGTH = 256
-/** Values in each of two generations: when the young one is full, it becomes the old one. */
+/** Values that are kept: at least so many, and at most twice as many. */
 const MAX_FORMS = 1000
 /** Values that came once. */
 const MAX_SEEN = 1000
 
 export class FormCache {
-  #young = new Map<string, Form>()
-  #old = new Map<string, Form>()
+  readonly #forms = new QuickLRU<string, Form>({ maxSize: MAX_FORMS })
   #seen = new Set<string>()
 
   /** The form of a value: the kept one, or a new one. */
   of(value: string): Form {
     if (value.length > MAX_LENGTH) return new Form(value)
-    const young = this.#young.get(value)
-    if (young !== undefined) return young
-    let form = this.#old.get(value)
-    if (form === undefined) {
-      form = new Form(value)
-      if (!this.#seen.has(value)) {
-        if (this.#seen.size >= MAX_SEEN) this.#seen = new Set()
-        this.#seen.add(value)
-        return form
-      }
+    const known = this.#forms.get(value)
+    if (known !== undefined) return known
+    const form = new Form(value)
+    if (this.#seen.has(value)) this.#forms.set(value, form)
+    else {
+      if (this.#seen.size >= MAX_SEEN) this.#seen = new Set()
+      this.#seen.add(value)
     }
-    if (this.#young.size >= MAX_FORMS) {
-      this.#old = this.#young
-      this.#young = new Map()
-    }
-    this.#young.set(value, form)
     return form
   }
 }

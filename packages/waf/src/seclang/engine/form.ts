@@ -15,17 +15,17 @@ export class Form extends Subject {
   scope: Scope | null = null
   /** Place among the different forms of one value; 0 is the value as it came. */
   readonly index: number
-  /** All forms of the value: equal ones are one object. */
-  readonly #family: Form[]
+  /** The value as it came, and for that one all others of its forms: equal ones are one object. */
+  readonly #first: Form
+  #others: Form[] | null = null
   #classes = 0
   #afterStep: (Form | undefined)[] | null = null
   #afterPipeline: (Form | undefined)[] | null = null
 
-  constructor(text: string, family: Form[] = []) {
+  constructor(text: string, first: Form | null = null, index = 0) {
     super(text)
-    this.#family = family
-    this.index = family.length
-    family.push(this)
+    this.#first = first ?? this
+    this.index = index
   }
 
   /** Classes of the bytes in it, never 0; see `transform/triggers.ts`. */
@@ -55,10 +55,16 @@ export class Form extends Subject {
     return made
   }
 
+  /** The form of the value that has this text. */
   #member(text: string): Form {
-    const family = this.#family
-    for (let i = 0; i < family.length; i++) if (family[i]!.text === text) return family[i]!
-    return new Form(text, family)
+    const first = this.#first
+    if (first.text === text) return first
+    first.#others ??= []
+    const others = first.#others
+    for (let i = 0; i < others.length; i++) if (others[i]!.text === text) return others[i]!
+    const made = new Form(text, first, others.length + 1)
+    others.push(made)
+    return made
   }
 }
 

@@ -5,11 +5,14 @@ import type { Control, Rule } from '../rules/model.ts'
 /** Entries of all lists together; more are ignored. */
 const MAX_ENTRIES = 1000
 
+const NO_TEXTS: ReadonlySet<string> = new Set()
+
 export class Removed {
-  readonly #ranges: (readonly [number, number])[] = []
-  readonly #tags = new Set<string>()
-  readonly #messages = new Set<string>()
-  readonly #targets: { readonly applies: (rule: Rule) => boolean; readonly target: Target }[] = []
+  // Replaced, not changed: most transactions remove nothing.
+  #ranges: readonly (readonly [number, number])[] = []
+  #tags = NO_TEXTS
+  #messages = NO_TEXTS
+  #targets: readonly { readonly applies: (rule: Rule) => boolean; readonly target: Target }[] = []
 
   /** Whether anything was removed: the usual answer is no. */
   any = false
@@ -17,16 +20,17 @@ export class Removed {
   anyTarget = false
 
   add(control: Control): void {
-    if (this.#ranges.length + this.#tags.size + this.#targets.length > MAX_ENTRIES) return
+    if (this.#ranges.length + this.#tags.size + this.#messages.size + this.#targets.length > MAX_ENTRIES)
+      return
     switch (control.kind) {
       case 'removeById':
-        this.#ranges.push(...control.ranges)
+        this.#ranges = [...this.#ranges, ...control.ranges]
         break
       case 'removeByTag':
-        this.#tags.add(control.text)
+        this.#tags = new Set([...this.#tags, control.text])
         break
       case 'removeByMsg':
-        this.#messages.add(control.text)
+        this.#messages = new Set([...this.#messages, control.text])
         break
       case 'removeTargetById':
         return this.#target(control.target, rule => inRanges(rule.id, control.ranges))
@@ -41,7 +45,7 @@ export class Removed {
   }
 
   #target(target: Target, applies: (rule: Rule) => boolean): void {
-    this.#targets.push({ target, applies })
+    this.#targets = [...this.#targets, { target, applies }]
     this.anyTarget = true
   }
 

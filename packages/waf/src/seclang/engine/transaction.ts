@@ -188,13 +188,20 @@ export class Transaction implements OperatorContext {
     return this.variables.get(key)
   }
 
-  /** All variables of a collection that rules set. */
-  collection(collection: string): readonly Entry[] {
-    if (collection !== 'TX') return this.#records?.get(collection)?.entries(Date.now()) ?? []
-    const captured = this.#captures().flatMap((group, i) =>
-      group === undefined || i > 9 ? [] : [new Entry(String(i), group)],
-    )
-    return [...this.variables.entries(), ...captured]
+  /** Variables of a collection that rules set: all of them, or those whose keys a selector takes. */
+  collection(collection: string, selector: Selector = null): readonly Entry[] {
+    const takes = ({ key }: Entry): boolean => selector === null || this.selects(selector, key)
+    if (collection !== 'TX') return this.#records?.get(collection)?.entries(Date.now()).filter(takes) ?? []
+    const found: Entry[] = []
+    for (const entry of this.variables.entries()) if (takes(entry)) found.push(entry)
+    const groups = this.#captures()
+    for (let i = 0; i < groups.length && i <= 9; i++) {
+      const group = groups[i]
+      if (group === undefined) continue
+      const entry = new Entry(String(i), group)
+      if (takes(entry)) found.push(entry)
+    }
+    return found
   }
 
   setVariable(collection: string, key: string, value: string): void {

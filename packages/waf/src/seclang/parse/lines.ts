@@ -26,5 +26,6 @@ export function logicalLines(source: string): LogicalLine[] {
     parts = []
   }
   if (parts.length > 0) found.push({ text: parts.join(''), line: start })
-  return found
+  // A backslash alone continues nothing.
+  return found.filter(({ text }) => text.trim() !== '')
 }

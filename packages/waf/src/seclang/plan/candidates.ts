@@ -29,15 +29,14 @@ export class Candidates {
 
   /** Writes the slots of a scope that a value may meet into `into`. */
   find(form: Form, scope: Scope, into: Uint32Array): void {
-    const words = this.#words
-    const { any } = scope
+    const { from, words, any } = scope
     const { plain, others } = scope.variant(form.classes)
     const found = this.#scan(form)
-    for (let word = 0; word < words; word++) into[word] = any[word]! | (found[word]! & plain[word]!)
-    for (let i = 0; i < others.length; i++) {
-      const { pipeline, slots } = others[i]!
+    for (let i = 0; i < words; i++) into[i] = any[i]! | (found[from + i]! & plain[i]!)
+    for (let k = 0; k < others.length; k++) {
+      const { pipeline, slots } = others[k]!
       const set = this.#scan(form.after(pipeline))
-      for (let word = 0; word < words; word++) into[word]! |= set[word]! & slots[word]!
+      for (let i = 0; i < words; i++) into[i]! |= set[from + i]! & slots[i]!
     }
   }
 

@@ -97,8 +97,7 @@ function scopesOf(slots: readonly (Slot | undefined)[]): Map<string, Scope> {
       found.set(sourceKey(target), own)
     }
   }
-  const words = (slots.length + 31) >> 5
-  return new Map([...found].map(([key, own]) => [key, new Scope([...own], words)]))
+  return new Map([...found].map(([key, own]) => [key, new Scope([...own])]))
 }
 
 function listsOf(

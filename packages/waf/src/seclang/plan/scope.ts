@@ -17,44 +17,55 @@ export interface Variant {
 
 const MAX_VARIANTS = 2048
 
+/** Bit sets of a scope hold only the words in which it has slots. */
 export class Scope {
-  readonly #words: number
+  /** The first word in which there are slots. */
+  readonly from: number
+  /** Words from there on. */
+  readonly words: number
   readonly #slots: Uint32Array
   /** Slots that any value may meet. */
   readonly any: Uint32Array
   readonly #readings: readonly ValueReading[]
   readonly #variants = new Map<number, Variant>()
 
-  constructor(slots: readonly Slot[], words: number) {
-    this.#words = words
-    this.#slots = new Uint32Array(words)
-    this.any = new Uint32Array(words)
+  constructor(slots: readonly Slot[]) {
+    const inWords = slots.map(({ number }) => number >> 5)
+    this.from = slots.length === 0 ? 0 : Math.min(...inWords)
+    this.words = slots.length === 0 ? 0 : Math.max(...inWords) + 1 - this.from
+    this.#slots = new Uint32Array(this.words)
+    this.any = new Uint32Array(this.words)
     const readings = new Map<Pipeline, Uint32Array>()
     for (const slot of slots) {
-      add(this.#slots, slot.number)
+      this.#add(this.#slots, slot)
       if (needsNothing(slot)) {
-        add(this.any, slot.number)
+        this.#add(this.any, slot)
         continue
       }
       for (const pipeline of slot.pipelines) {
         const read = withoutFolding(pipeline)
-        const set = readings.get(read) ?? new Uint32Array(words)
-        add(set, slot.number)
+        const set = readings.get(read) ?? new Uint32Array(this.words)
+        this.#add(set, slot)
         readings.set(read, set)
       }
     }
     this.#readings = [...readings].map(([pipeline, set]) => ({ pipeline, slots: set }))
   }
 
+  #add(set: Uint32Array, { number }: Slot): void {
+    set[(number >> 5) - this.from]! |= 1 << (number & 31)
+  }
+
   has(slot: number): boolean {
-    return (this.#slots[slot >> 5]! & (1 << (slot & 31))) !== 0
+    const word = (slot >> 5) - this.from
+    return word >= 0 && word < this.words && (this.#slots[word]! & (1 << (slot & 31))) !== 0
   }
 
   /** How to read values that hold bytes of these classes. */
   variant(classes: number): Variant {
     const known = this.#variants.get(classes)
     if (known !== undefined) return known
-    const plain = new Uint32Array(this.#words)
+    const plain = new Uint32Array(this.words)
     const others: ValueReading[] = []
     for (const reading of this.#readings) {
       if ((reading.pipeline.triggers & classes) !== 0) others.push(reading)
@@ -76,8 +87,4 @@ function withoutFolding(pipeline: Pipeline): Pipeline {
   let read = pipeline
   while (read.step?.folds === true) read = read.parent!
   return read
-}
-
-function add(set: Uint32Array, number: number): void {
-  set[number >> 5]! |= 1 << (number & 31)
 }

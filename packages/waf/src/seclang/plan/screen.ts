@@ -13,7 +13,6 @@ export const YES = 1
 
 export class Screen {
   readonly #slots: readonly (Slot | undefined)[]
-  readonly #words: number
   readonly #candidates: Candidates
   /** Every slot: for values that are members of more than one variable. */
   readonly #all: Scope
@@ -23,11 +22,11 @@ export class Screen {
   /** @param slots by number; numbers may be missing. */
   constructor(slots: readonly (Slot | undefined)[]) {
     this.#slots = slots
-    this.#words = (slots.length + 31) >> 5
-    this.#candidates = new Candidates(slots, this.#words)
+    const words = (slots.length + 31) >> 5
+    this.#candidates = new Candidates(slots, words)
     const values = slots.filter(slot => slot?.kind === 'value') as Slot[]
-    this.#all = new Scope(values, this.#words)
-    this.#met = new Uint32Array(this.#words)
+    this.#all = new Scope(values)
+    this.#met = new Uint32Array(words)
   }
 
   /** The slots that are met, valid until the next call: the same array each time. Only words of the phase are written. */
@@ -48,39 +47,45 @@ export class Screen {
     return met
   }
 
+  /** `mask` holds words from `from` on. */
   #value(form: Form, scope: Scope, mask: Uint32Array, from: number): void {
     if (form.scope !== scope && form.scope !== this.#all) this.#screen(form, scope)
     const met = this.#met
     const bits = form.bits!
-    const does = from + this.#words
-    for (let word = 0; word < mask.length; word++) {
+    const { from: first, words } = form.scope!
+    // The scope has slots of other phases too, and not in all words of this one.
+    const end = Math.min(from + mask.length, first + words)
+    for (let word = Math.max(from, first); word < end; word++) {
+      const may = word - first
       // What is met already need not be found again.
-      const wanted = bits[from + word]! & mask[word]! & ~met[from + word]!
+      const wanted = bits[may]! & mask[word - from]! & ~met[word]!
       if (wanted === 0) continue
-      met[from + word]! |= wanted & bits[does + word]!
-      for (let rest = wanted & ~bits[does + word]!; rest !== 0; rest &= rest - 1) {
+      const does = may + words
+      met[word]! |= wanted & bits[does]!
+      for (let rest = wanted & ~bits[does]!; rest !== 0; rest &= rest - 1) {
         const bit = rest & -rest
-        const slot = this.#slots[((from + word) << 5) + 31 - Math.clz32(bit)]!
+        const slot = this.#slots[(word << 5) + 31 - Math.clz32(bit)]!
         if (meets(slot, form)) {
-          bits[does + word]! |= bit
-          met[from + word]! |= bit
-        } else bits[from + word]! &= ~bit
+          bits[does]! |= bit
+          met[word]! |= bit
+        } else bits[may]! &= ~bit
       }
     }
   }
 
   #screen(form: Form, scope: Scope): void {
-    form.scope = form.scope === null ? scope : this.#all
-    form.bits = new Uint32Array(this.#words * 2)
-    this.#candidates.find(form, form.scope, form.bits)
+    const wider = form.scope === null ? scope : this.#all
+    form.scope = wider
+    form.bits = new Uint32Array(wider.words * 2)
+    this.#candidates.find(form, wider, form.bits)
   }
 
   /** What was found out about a value and a slot: `YES`, `NO` or `UNKNOWN`. */
   verdict({ bits, scope }: Form, slot: number): number {
     if (bits === null || !scope!.has(slot)) return UNKNOWN
-    const word = slot >> 5
+    const word = (slot >> 5) - scope!.from
     const bit = 1 << (slot & 31)
     if ((bits[word]! & bit) === 0) return NO
-    return (bits[word + this.#words]! & bit) === 0 ? UNKNOWN : YES
+    return (bits[word + scope!.words]! & bit) === 0 ? UNKNOWN : YES
   }
 }

@@ -18,8 +18,7 @@ export const stateVariables: readonly (readonly [string, Variable])[] = [
           const found = tx.variable('TX', selector.key)
           return found === undefined ? [] : [found]
         }
-        const all = tx.collection('TX')
-        return selector === null ? all : all.filter(({ key }) => tx.selects(selector, key))
+        return tx.collection('TX', selector)
       },
     },
   ],
