@@ -105,6 +105,16 @@ it.each([
   expect(parser.keepAlive).toBe(seconds)
 })
 
+it.each(['identity', 'arizqhypgxofwne'])(
+  'takes what is coded as %s up to the end of the connection',
+  coding => {
+    const answer = `${OK}Transfer-Encoding: ${coding}\r\n\r\n5\r\nabcde`
+    expect(read(answer)).toMatchObject({ what: 'more', persistent: false })
+    expect(read(answer, 'GET', true)).toMatchObject({ what: 'whole', body: '5\r\nabcde' })
+    expect(read(`${OK}Transfer-Encoding: ${coding}\r\n\r\n`, 'HEAD')).toMatchObject({ persistent: false })
+  },
+)
+
 describe('refuses', () => {
   it.each([
     ['both length and chunks', 'Content-Length: 5\r\nTransfer-Encoding: chunked'],
@@ -119,7 +129,12 @@ describe('refuses', () => {
     ['a length with a tab behind it', 'Content-Length: 5 \t'],
     ['a length of 16 digits', 'Content-Length: 1000000000000000'],
     ['another coding', 'Transfer-Encoding: gzip'],
-    ['identity', 'Transfer-Encoding: identity'],
+    ['another coding by its old name', 'Transfer-Encoding: X-GZIP'],
+    ['a coding that begins like chunks', 'Transfer-Encoding: chunkedx'],
+    ['a coding that ends like chunks', 'Transfer-Encoding: xchunked'],
+    ['an unknown coding with a length', 'Transfer-Encoding: thing\r\nContent-Length: 5'],
+    ['two unknown codings', 'Transfer-Encoding: thing, thong'],
+    ['an unknown coding with more behind it', 'Transfer-Encoding: thing thong'],
     ['another coding before chunked', 'Transfer-Encoding: gzip, chunked'],
     ['chunked twice', 'Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked'],
     ['chunked twice in a line', 'Transfer-Encoding: chunked, chunked'],

@@ -6,7 +6,7 @@ import { CONNECTION, CONTENT_LENGTH, HOP_BY_HOP, TRANSFER_ENCODING } from '../..
 import { CLASS, CR, DIGIT, LF, SPACE, TEXT } from '../message/bytes.ts'
 import { ChunkedDecoder, DATA, END } from '../message/chunked.ts'
 import { BAD, FieldLines, MORE } from '../message/field-lines.ts'
-import { isChunked, readLength } from '../message/length.ts'
+import { isChunked, isForeignCoding, readLength } from '../message/length.ts'
 import { PartialSection } from '../message/partial-section.ts'
 import { keepAliveOf, listHas } from './connection-fields.ts'
 
@@ -205,15 +205,19 @@ export class ResponseParser {
     const length = lines.first(CONTENT_LENGTH)
     const coding = lines.first(TRANSFER_ENCODING)
     let bytesOfBody = -1
+    let chunked = false
     if (length >= 0) {
       if (lines.repeats(CONTENT_LENGTH)) return BAD
       bytesOfBody = readLength(bytes, lines.valueFrom(length), lines.valueTo(length), true)
       if (bytesOfBody < 0) return BAD
     }
     if (coding >= 0) {
-      // Both together, another coding, or one before HTTP/1.1: nobody knows what the server means (RFC 9112, 6.1).
+      // Both together, several, or one before HTTP/1.1: nobody knows what the server means (RFC 9112, 6.1).
       if (length >= 0 || lines.repeats(TRANSFER_ENCODING) || !this.persistent) return BAD
-      if (!isChunked(bytes, lines.valueFrom(coding), lines.valueTo(coding))) return BAD
+      const from = lines.valueFrom(coding)
+      const to = lines.valueTo(coding)
+      chunked = isChunked(bytes, from, to)
+      if (!chunked && !isForeignCoding(bytes, from, to)) return BAD
     }
     if (lines.first(CONNECTION) >= 0) this.#connection(bytes)
     if (status < 200) {
@@ -224,11 +228,13 @@ export class ResponseParser {
     }
     this.headers = lines.strings(bytes)
     this.keepAlive = lines.first(HOP_BY_HOP) >= 0 ? keepAliveOf(this.headers) : -1
+    // As long as the connection, then (6.3), also where this one has no body.
+    if (coding >= 0 && !chunked) this.persistent = false
     this.ended = this.#withoutBody || status === 204 || status === 304 || bytesOfBody === 0
     if (this.ended) {
       this.#state = IN_LENGTH
       this.#left = 0
-    } else if (coding >= 0) {
+    } else if (chunked) {
       this.#chunks ??= new ChunkedDecoder()
       this.#chunks.reset()
       this.#state = IN_CHUNKS

@@ -1,4 +1,5 @@
 /** What a field says of the length of a body (RFC 9112, 6). */
+import { latin1 } from '../../body/latin1.ts'
 import { CLASS, DIGIT, isText } from './bytes.ts'
 
 /** Digits of a length: what a number of JavaScript holds exactly, with room to add. */
@@ -24,4 +25,16 @@ export function readLength(bytes: Uint8Array, from: number, to: number, zeros: b
 /** True for a `Transfer-Encoding` that is `chunked` and nothing else. */
 export function isChunked(bytes: Uint8Array, from: number, to: number): boolean {
   return isText(bytes, from, to, 'chunked')
+}
+
+const FOREIGN = /^[a-z0-9-]+$/i
+const KNOWN = /chunked|^(?:x-)?(?:gzip|compress)$|^deflate$/i
+
+/**
+ * True for a `Transfer-Encoding` of one coding that nobody knows, or `identity` of old: it frames nothing (RFC 9112, 6.3). Known
+ * ones would have to be undone, and what only resembles chunks may be chunks to somebody.
+ */
+export function isForeignCoding(bytes: Uint8Array, from: number, to: number): boolean {
+  const coding = latin1(bytes.subarray(from, to))
+  return FOREIGN.test(coding) && !KNOWN.test(coding)
 }

@@ -72,6 +72,18 @@ describe('seclang()', () => {
     expect(post('application/json', '{"a":').blocked).toBe(true)
   })
 
+  it('looks at all cookies, however many there are', async () => {
+    const engine = await seclang({
+      rules: 'SecRule REQUEST_COOKIES "@contains evil" "id:1,phase:1,deny,log"',
+    })
+    const many = (last: string) => get('/', [['Cookie', `${'a=b;'.repeat(5000)}${last}`]])
+    expect(engine.inspect(many('c=evil')).blocked).toBe(true)
+    expect(engine.inspect(many('c=good')).blocked).toBe(false)
+    expect(engine.inspect(get('/', [['Cookie', 'a=b; c=evil ; ; d']])).findings[0]?.place).toBe(
+      'REQUEST_COOKIES:c',
+    )
+  })
+
   it('looks at replies', async () => {
     const engine = await seclang({
       rules: 'SecRule RESPONSE_BODY "@contains secret" "id:1,phase:4,deny,log"',

@@ -161,7 +161,7 @@ function viewOf(request: RuleRequest, program: RuleProgram): RequestView {
     filename: percentDecode(path),
     query,
     headers,
-    cookies: cookiesOf(headers).map(entry => program.keep(entry)),
+    cookies: cookiesOf(headers, settings.argumentsLimit).map(entry => program.keep(entry)),
     args: readQuery(query, limitsOf(settings)).map(entry => program.keep(entry)),
     remoteAddress: request.remoteAddress ?? '127.0.0.1',
     remotePort: request.remotePort ?? 0,
@@ -190,15 +190,19 @@ function isBlank(code: number): boolean {
   return code === 0x20 || code === 0x09
 }
 
-function cookiesOf(headers: readonly Entry[]): Entry[] {
+/** Of too many cookies the last one holds all that is left, so that rules see it still. */
+function cookiesOf(headers: readonly Entry[], most: number): Entry[] {
   const cookies: Entry[] = []
   for (const { lower, value } of headers) {
     if (lower !== 'cookie') continue
-    for (const part of value.split(';')) {
-      const text = part.trimStart()
+    for (let from = 0; from < value.length; ) {
+      const semicolon = cookies.length + 1 < most ? value.indexOf(';', from) : -1
+      const to = semicolon === -1 ? value.length : semicolon
+      const text = value.slice(from, to).trimStart()
       const equals = text.indexOf('=')
       const name = equals === -1 ? text : text.slice(0, equals)
       if (name !== '') cookies.push(new Entry(name, equals === -1 ? '' : text.slice(equals + 1)))
+      from = to + 1
     }
   }
   return cookies

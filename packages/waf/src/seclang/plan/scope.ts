@@ -15,7 +15,7 @@ export interface Variant {
   readonly others: readonly ValueReading[]
 }
 
-const MAX_VARIANTS = 2048
+const MAX_VARIANTS = 256
 
 /** Bit sets of a scope hold only the words in which it has slots. */
 export class Scope {
@@ -27,6 +27,8 @@ export class Scope {
   /** Slots that any value may meet. */
   readonly any: Uint32Array
   readonly #readings: readonly ValueReading[]
+  /** Classes of bytes that make a difference here. */
+  readonly #triggers: number
   readonly #variants = new Map<number, Variant>()
 
   constructor(slots: readonly Slot[]) {
@@ -50,6 +52,7 @@ export class Scope {
       }
     }
     this.#readings = [...readings].map(([pipeline, set]) => ({ pipeline, slots: set }))
+    this.#triggers = this.#readings.reduce((all, { pipeline }) => all | pipeline.triggers, 0)
   }
 
   #add(set: Uint32Array, { number }: Slot): void {
@@ -62,7 +65,8 @@ export class Scope {
   }
 
   /** How to read values that hold bytes of these classes. */
-  variant(classes: number): Variant {
+  variant(found: number): Variant {
+    const classes = found & this.#triggers
     const known = this.#variants.get(classes)
     if (known !== undefined) return known
     const plain = new Uint32Array(this.words)
@@ -72,7 +76,8 @@ export class Scope {
       else for (let word = 0; word < plain.length; word++) plain[word]! |= reading.slots[word]!
     }
     const made = { plain, others }
-    if (this.#variants.size < MAX_VARIANTS) this.#variants.set(classes, made)
+    if (this.#variants.size >= MAX_VARIANTS) this.#variants.clear()
+    this.#variants.set(classes, made)
     return made
   }
 }
