@@ -1,7 +1,7 @@
 /**
  * One edge process with named features, for benchmarks and outside testers.
  *
- * `node bench/edge.mjs --port P --origin URL [--with NAME,NAME…]` prints `listening` when it accepts.
+ * `node bench/edge.mjs --port P --origin URL [--with NAME,NAME…] [--queue N]` prints `listening` when it accepts.
  * SIGTERM and SIGINT drain it.
  */
 import { existsSync } from 'node:fs'
@@ -35,19 +35,25 @@ const FEATURES = {
   wire: edge => edge,
 }
 
-const usage = `usage: node bench/edge.mjs --port P --origin URL [--with NAME,NAME…]
+const usage = `usage: node bench/edge.mjs --port P --origin URL [--with NAME,NAME…] [--queue N]
 names: ${Object.keys(FEATURES).join(', ')}`
 
-const { port, origin, features } = orUsage(usage, () => {
-  const flags = parseFlags(process.argv.slice(2), { port: undefined, origin: undefined, with: 'none' })
+const { port, origin, features, queue } = orUsage(usage, () => {
+  const flags = parseFlags(process.argv.slice(2), {
+    port: undefined,
+    origin: undefined,
+    with: 'none',
+    queue: '0',
+  })
   return {
     port: whole('port', flags.port, 0, 65_535),
     origin: httpOrigin('origin', flags.origin),
+    queue: whole('queue', flags.queue, 0, 1_000_000),
     features: names('with', flags.with, Object.keys(FEATURES)),
   }
 })
 
-const group = upstream({ name: 'origin', targets: [origin] })
+const group = upstream({ name: 'origin', targets: [origin], ...(queue > 0 ? { queue } : {}) })
 let pipe = pipeline()
 for (const name of features) pipe = await FEATURES[name](pipe)
 const app = pipe.handle(proxy(group))

@@ -40,7 +40,8 @@ const SCENES = {
   'tls-large': { rows: SECURE, scheme: 'https', path: () => '/100k', connections: 64 },
   hit: { rows: HITS, scheme: 'http', path: name => (name === 'nginx' ? '/' : '/0'), connections: 64 },
   many: {
-    rows: { wire: PROXIES.wire, nginx: PROXIES.nginx },
+    // All of them ask at once, for 128 connections to the origin.
+    rows: { wire: [...PROXIES.wire, '--queue', '10000'], nginx: PROXIES.nginx },
     scheme: 'http',
     path: () => '/',
     connections: 9000,

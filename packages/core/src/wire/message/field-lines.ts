@@ -27,6 +27,8 @@ export class FieldLines {
   count = 0
   readonly #most: number
   readonly #names: FieldName[] = []
+  /** Names that are there, of this section or of those before. */
+  #known = 0
   /** Begin and end of each value. */
   #values: Int32Array = new Int32Array(64)
   /** Line of the first field of each kind, or -1. */
@@ -47,6 +49,7 @@ export class FieldLines {
     const first = this.#first.fill(-1)
     this.#repeated = 0
     this.count = 0
+    const classes = CLASS
     let count = 0
     let at = from
     for (;;) {
@@ -59,25 +62,28 @@ export class FieldLines {
         return at + 2
       }
       const begin = at
-      let hash = 0
-      while ((CLASS[byte]! & TOKEN) !== 0) {
-        hash = addToHash(hash, byte)
-        if (++at >= to) return MORE
-        byte = bytes[at]!
+      // Mostly the line has the name that it had in the section before: then there is nothing to look up.
+      let name = count < this.#known ? this.#names[count]! : null
+      if (name !== null && startsWith(bytes, begin, to, name.bytes)) at += name.bytes.length
+      else {
+        let hash = 0
+        while ((classes[byte]! & TOKEN) !== 0) {
+          hash = addToHash(hash, byte)
+          if (++at >= to) return MORE
+          byte = bytes[at]!
+        }
+        if (byte !== COLON || at === begin) return BAD
+        name = fieldName(bytes, begin, at, hash)
       }
-      if (byte !== COLON || at === begin) return BAD
       if (count === this.#most) return TOO_MANY
-      const name = fieldName(bytes, begin, at, hash)
       do {
         if (++at >= to) return MORE
         byte = bytes[at]!
       } while (byte === SPACE || byte === HTAB)
       const value = at
-      while ((CLASS[byte]! & TEXT) !== 0) {
-        if (++at >= to) return MORE
-        byte = bytes[at]!
-      }
-      if (byte !== CR) return BAD
+      while (at < to && (classes[bytes[at]!]! & TEXT) !== 0) at++
+      if (at === to) return MORE
+      if (bytes[at] !== CR) return BAD
       let end = at
       // Some parsers know no tab behind what frames a message: it stays there, and makes it no length and no coding.
       const framing = name.kind === CONTENT_LENGTH || name.kind === TRANSFER_ENCODING
@@ -86,6 +92,7 @@ export class FieldLines {
       if (bytes[at++] !== LF) return BAD
       if (2 * count === this.#values.length) this.#grow()
       this.#names[count] = name
+      if (count >= this.#known) this.#known = count + 1
       this.#values[2 * count] = value
       this.#values[2 * count + 1] = end
       if (name.kind !== 0) {
@@ -149,4 +156,12 @@ export class FieldLines {
     grown.set(this.#values)
     this.#values = grown
   }
+}
+
+/** True when the name stands at `from`, with its colon behind it. */
+function startsWith(bytes: Uint8Array, from: number, to: number, name: Uint8Array): boolean {
+  const { length } = name
+  if (from + length >= to || bytes[from + length] !== COLON) return false
+  for (let i = 0; i < length; i++) if (bytes[from + i] !== name[i]) return false
+  return true
 }
