@@ -1,6 +1,7 @@
 /** The OWASP Core Rule Set behind a real socket. */
 import { existsSync } from 'node:fs'
 import { createServer } from 'node:http'
+import { connect, createServer as createH2c } from 'node:http2'
 import type { AddressInfo } from 'node:net'
 import { attach, pipeline, reply } from '@postern/core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -13,6 +14,34 @@ const BROWSER = {
   accept: 'text/html,application/xhtml+xml,*/*;q=0.8',
   'accept-language': 'en-US,en;q=0.5',
 }
+
+it('rules see the host of an HTTP/2 request in Host', async () => {
+  const engine = await seclang({
+    rules: 'SecRule REQUEST_HEADERS:Host "!@streq good.test" "id:1,phase:1,deny,log"',
+    recommended: false,
+  })
+  const server = createH2c()
+  const edge = attach(
+    server as never,
+    pipeline()
+      .use(waf(engine))
+      .handle(() => reply(200, 'reached')),
+  )
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  const session = connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  const status = (authority: string): Promise<unknown> =>
+    new Promise((resolve, reject) => {
+      const stream = session.request({ ':path': '/', ':authority': authority }, { endStream: true })
+      stream
+        .on('response', head => resolve(head[':status']))
+        .on('error', reject)
+        .resume()
+    })
+  expect(await status('good.test')).toBe(200)
+  expect(await status('evil.test')).toBe(403)
+  session.close()
+  await edge.drain(1000)
+})
 
 describe.skipIf(!there)('the Core Rule Set at an edge (skipped: ../shared/crs is not there)', () => {
   let url = ''

@@ -1,5 +1,5 @@
 /** From what an engine found to what the filter does: the report, the call-back, the answer. */
-import { type Context, type Reply, reply } from '@postern/core'
+import { type Context, type Reply, type RequestHead, reply } from '@postern/core'
 import type { Inspection, InspectRequest, Violation } from '../engine/types.ts'
 import type { RouteExceptions } from './exceptions.ts'
 import type { Settings } from './options.ts'
@@ -54,12 +54,19 @@ export function requestOf({ request }: Context, body: Uint8Array | null, partial
   const plain = {
     method: request.method,
     target: request.target,
-    headers: pairsOf(request.headers.raw),
+    headers: headersOf(request),
     body,
     clientAddress: request.clientAddress,
     protocol: `HTTP/${request.version}`,
   }
   return partial ? { ...plain, bodyTruncated: true } : plain
+}
+
+/** HTTP/2 names the host in `:authority` (RFC 9113, 8.3.1); rules look for it in `Host`. */
+function headersOf({ headers, authority }: RequestHead): [string, string][] {
+  const pairs = pairsOf(headers.raw)
+  if (authority !== '' && !headers.has('host')) pairs.unshift(['Host', authority])
+  return pairs
 }
 
 /** Names and values in turn, as pairs. */

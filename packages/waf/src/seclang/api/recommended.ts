@@ -17,6 +17,8 @@ SecRule REQBODY_ERROR "!@eq 0" \\
   msg:'The request body can not be read',logdata:'%{reqbody_error_msg}'"
 SecRule MULTIPART_STRICT_ERROR "!@eq 0" \\
   "id:200003,phase:2,t:none,log,deny,status:400,severity:2,msg:'The multipart body is not strictly well formed'"
+SecRule &ARGS "@ge 1000" \\
+  "id:200007,phase:2,t:none,log,deny,status:400,severity:2,msg:'There are too many arguments to read them all'"
 SecResponseBodyAccess On
 SecResponseBodyMimeType text/plain text/html text/xml
 SecResponseBodyLimit 524288

@@ -72,6 +72,51 @@ describe('seclang()', () => {
     expect(post('application/json', '{"a":').blocked).toBe(true)
   })
 
+  it('looks at all arguments of a query, however many there are, and refuses so many', async () => {
+    const rule = (phase: number) => ({
+      rules: `SecRule ARGS "@contains evil" "id:1,phase:${phase},deny,log"`,
+    })
+    const many = get(`/?${'a&'.repeat(1000)}id=%65vil`)
+    const early = await seclang({ ...rule(1), recommended: false })
+    expect(early.inspect(many).findings).toMatchObject([{ rule: '1', place: 'ARGS:a&id' }])
+    const late = await seclang(rule(2))
+    expect(late.inspect(many).findings[0]?.rule).toBe('200007')
+    expect(late.inspect(get(`/?${'a&'.repeat(998)}b=c`)).blocked).toBe(false)
+  })
+
+  it.each([
+    ['a document type with a bracket in quotes', '<!DOCTYPE a SYSTEM "["><a>evil</a>'],
+    ['an entity of its own', '<!DOCTYPE a [<!ENTITY x "evil">]><a>&x;</a>'],
+    ['an entity that is a bracket', '<!DOCTYPE a [<!ENTITY x "[">]><a>evil</a>'],
+    ['a comment in a document type', '<!DOCTYPE a [<!--[-->]><a>evil</a>'],
+    ['a comment that does not end', '<a><!--evil</a>'],
+    ['a quote in a tag', "<a ' >evil</a>"],
+    ['an element that is not closed', '<a><b></a>'],
+  ])('refuses XML with %s', async (_, body) => {
+    const engine = await seclang({ rules: 'SecRule XML:/* "@contains evil" "id:1,phase:2,deny,log"' })
+    const headers: [string, string][] = [['Content-Type', 'application/xml']]
+    const request = { method: 'POST', target: '/', headers, body: Buffer.from(body) }
+    expect(engine.inspect(request).findings[0]?.rule).toBe('200002')
+    const plain = Buffer.from('<?xml version="1.0"?><!DOCTYPE a SYSTEM "a.dtd"><a><b>good</b></a>')
+    expect(engine.inspect({ ...request, body: plain }).blocked).toBe(false)
+  })
+
+  it.each([
+    ['that only filename* calls a file', 'form-data; name="f"; filename*=x', '1'],
+    ['with a file name that is empty', 'form-data; name="f"; filename=""', '1'],
+    [
+      'that is told of twice',
+      'form-data; name="f"; filename="x"\r\nContent-Disposition: form-data; name="f"',
+      '200002',
+    ],
+  ])('looks at a part %s', async (_, disposition, rule) => {
+    const engine = await seclang({ rules: 'SecRule ARGS "@contains evil" "id:1,phase:2,deny,log"' })
+    const body = `--x\r\nContent-Disposition: ${disposition}\r\n\r\nevil\r\n--x--\r\n`
+    const headers: [string, string][] = [['Content-Type', 'multipart/form-data; boundary=x']]
+    const found = engine.inspect({ method: 'POST', target: '/', headers, body: Buffer.from(body) })
+    expect(found.findings[0]?.rule).toBe(rule)
+  })
+
   it('looks at all cookies, however many there are', async () => {
     const engine = await seclang({
       rules: 'SecRule REQUEST_COOKIES "@contains evil" "id:1,phase:1,deny,log"',

@@ -4,13 +4,15 @@ import type { MultipartFlag } from './body.ts'
 export interface Disposition {
   name: string | null
   filename: string | null
+  /** Only `filename*` says that it is a file. */
+  extendedOnly: boolean
   /** Why it can't be trusted; `null` when it can. */
   error: string | null
 }
 
 /** Reads `form-data; name="a"; filename="b"` (RFC 7578, 4.2). A backslash escapes a quote and itself. */
 export function readDisposition(value: string, flag: (flag: MultipartFlag) => void): Disposition {
-  const found: Disposition = { name: null, filename: null, error: null }
+  const found: Disposition = { name: null, filename: null, extendedOnly: false, error: null }
   const type = /^[\t ]*([^;\t ]*)[\t ]*/.exec(value)!
   if (type[1]!.toLowerCase() !== 'form-data') found.error = 'Content-Disposition is not form-data'
   let at = type[0].length
@@ -36,9 +38,11 @@ function assign(found: Disposition, key: string, text: string): void {
     if (found.name !== null) found.error = 'Content-Disposition has two names'
     found.name = text
   } else if (key === 'filename') {
-    if (found.filename !== null) found.error = 'Content-Disposition has two file names'
+    if (found.filename !== null && !found.extendedOnly) found.error = 'Content-Disposition has two file names'
     found.filename = text
+    found.extendedOnly = false
   } else if (key === 'filename*') {
+    found.extendedOnly = found.filename === null
     found.filename ??= text
   } else found.error = 'Content-Disposition has an unknown parameter'
 }

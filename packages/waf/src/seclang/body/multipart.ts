@@ -104,7 +104,8 @@ class Parts {
       this.#flag('LF_LINE')
     const lines = this.#headerLines(part.slice(0, found.index))
     const content = part.slice(found.index + found[0].length)
-    const disposition = lines.find(line => /^content-disposition[\t ]*:/i.test(line))
+    const dispositions = lines.filter(line => /^content-disposition[\t ]*:/i.test(line))
+    const disposition = dispositions[0]
     if (disposition === undefined) {
       this.#flag('INVALID_PART')
       this.#body.error = 'a part has no Content-Disposition'
@@ -113,12 +114,16 @@ class Parts {
     const fields = readDisposition(disposition.slice(disposition.indexOf(':') + 1), flag => this.#flag(flag))
     const name = fields.name ?? ''
     for (const line of lines) this.#body.partHeaders.push(new Entry(name, line))
+    if (dispositions.length > 1) fields.error ??= 'a part has two Content-Dispositions'
     if (fields.error !== null || fields.name === null) {
       this.#flag('INVALID_PART')
       this.#body.error = fields.error ?? 'a part has no name'
     }
-    if (fields.filename === null) addArgument(this.#body, this.#limits, name, content)
-    else this.#file(name, fields.filename, content.length)
+    // Many servers know `filename` alone (RFC 7578, 4.2, forbids the other): for them it is a field.
+    const mayBeField = !fields.filename || fields.extendedOnly
+    if (mayBeField && (content !== '' || fields.filename === null))
+      addArgument(this.#body, this.#limits, name, content)
+    if (fields.filename !== null) this.#file(name, fields.filename, content.length)
   }
 
   #file(name: string, filename: string, size: number): void {

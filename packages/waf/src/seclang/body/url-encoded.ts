@@ -1,4 +1,4 @@
-import type { Entry } from '../engine/form.ts'
+import { Entry } from '../engine/form.ts'
 import { escaped, urlDecode } from '../transform/url-decode.ts'
 import { addArgument, type BodyLimits, emptyBody, type ParsedBody } from './body.ts'
 
@@ -21,9 +21,27 @@ export function readUrlEncoded(text: string, limits: BodyLimits): ParsedBody {
   return body
 }
 
-/** The arguments of a query. */
+/** The arguments of a query. Of too many the last one holds all that is left, so that rules see it still. */
 export function readQuery(query: string, limits: BodyLimits): Entry[] {
-  return readUrlEncoded(query, limits).args
+  const { args, error } = readUrlEncoded(query, limits)
+  if (error === '' || args.length === 0) return args
+  const from = placeOf(query, limits.separator, args.length - 1)
+  const rest = query.slice(from)
+  const equals = rest.indexOf('=')
+  const key = equals === -1 ? '' : rest.slice(0, equals)
+  args[args.length - 1] = new Entry(urlDecode(key), urlDecode(rest.slice(equals + 1)))
+  return args
+}
+
+/** Where the argument with this number begins; empty ones do not count. */
+function placeOf(query: string, separator: string, number: number): number {
+  let from = 0
+  for (let left = number; ; ) {
+    const to = query.indexOf(separator, from)
+    if (to === -1) return from
+    if (to > from && left-- === 0) return from
+    from = to + 1
+  }
 }
 
 function decode(text: string, body: ParsedBody): string {

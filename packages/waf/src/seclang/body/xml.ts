@@ -6,8 +6,8 @@ import { type BodyLimits, emptyBody, type ParsedBody } from './body.ts'
 const MAX_DEPTH = 500
 
 /**
- * Reads XML leniently into its texts and attribute values. Nothing outside the body is ever read: a document type is
- * skipped, and entities other than the five predefined and numeric ones stay as they are written.
+ * Reads XML leniently into its texts and attribute values. Nothing outside the body is ever read: a document type with
+ * declarations is an error, and entities other than the five predefined and numeric ones stay as they are written.
  */
 export function readXml(text: string, limits: BodyLimits): ParsedBody {
   const body = emptyBody()
@@ -33,8 +33,17 @@ export function readXml(text: string, limits: BodyLimits): ParsedBody {
       all += text.slice(open + 9, end === -1 ? text.length : end)
       at = end === -1 ? text.length : end + 3
     } else if (text.startsWith('<?', open)) at = after(text, '?>', open + 2)
-    else if (text.startsWith('<!', open)) at = afterDoctype(text, open)
-    else if (text[open + 1] === '/') {
+    else if (text.startsWith('<!', open)) {
+      const end = endOfTag(text, open + 2)
+      const doctype = text.slice(open, end)
+      // Entities of its own stand for texts that nobody has seen yet, and other readers would fetch them from somewhere.
+      if (doctype.includes('[') || doctype.includes('<', 2)) body.error = 'a document type with declarations'
+      if (end === text.length) body.error = 'a document type does not end'
+      // Read or not, what it says is looked at.
+      all += doctype
+      if (body.error !== '') all += text.slice(end)
+      at = end + 1
+    } else if (text[open + 1] === '/') {
       depth -= 1
       at = after(text, '>', open + 2)
       if (depth < 0) body.error = 'a tag is closed that was not open'
@@ -50,6 +59,7 @@ export function readXml(text: string, limits: BodyLimits): ParsedBody {
       at = end + 1
     }
   }
+  if (depth !== 0 && body.error === '') body.error = 'an element is not closed'
   if (all !== '') body.xmlText.push(new Entry('', all))
   return body
 }
@@ -78,17 +88,6 @@ function endOfTag(text: string, from: number): number {
 function after(text: string, mark: string, from: number): number {
   const at = text.indexOf(mark, from)
   return at === -1 ? text.length : at + mark.length
-}
-
-/** Behind a document type, with its internal subset. */
-function afterDoctype(text: string, from: number): number {
-  let depth = 0
-  for (let at = from; at < text.length; at++) {
-    if (text[at] === '[') depth += 1
-    else if (text[at] === ']') depth -= 1
-    else if (text[at] === '>' && depth <= 0) return at + 1
-  }
-  return text.length
 }
 
 const NAMED: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" }

@@ -5,6 +5,7 @@
  * kept when it comes a second time, long ones never, and those that were not seen for longest go first.
  */
 import QuickLRU from 'quick-lru'
+import { apart } from './apart.ts'
 import { Form } from './form.ts'
 
 /** Bytes of a value that is kept. */
@@ -23,12 +24,13 @@ export class FormCache {
     if (value.length > MAX_LENGTH) return new Form(value)
     const known = this.#forms.get(value)
     if (known !== undefined) return known
-    const form = new Form(value)
-    if (this.#seen.has(value)) this.#forms.set(value, form)
-    else {
-      if (this.#seen.size >= MAX_SEEN) this.#seen = new Set()
-      this.#seen.add(value)
+    if (this.#seen.has(value)) {
+      const form = new Form(apart(value))
+      this.#forms.set(form.text, form)
+      return form
     }
-    return form
+    if (this.#seen.size >= MAX_SEEN) this.#seen = new Set()
+    this.#seen.add(apart(value))
+    return new Form(value)
   }
 }

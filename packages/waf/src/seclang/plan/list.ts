@@ -1,4 +1,5 @@
 /** The members of a variable, and which slots look at each. */
+import { apart } from '../engine/apart.ts'
 import type { Entry } from '../engine/form.ts'
 import type { Target } from '../parse/targets.ts'
 import type { Slot } from './model.ts'
@@ -68,7 +69,7 @@ export class List {
     const made = this.#maskOf(entry)
     if (key.length <= MAX_KEY) {
       if (this.#known.size >= MAX_KNOWN) this.#known = new Map()
-      this.#known.set(key, made)
+      this.#known.set(apart(key), made)
     }
     return made
   }
