@@ -21,7 +21,7 @@ it.each([
   [
     'tls-handshake.mjs',
     ['--rounds', '1', '--handshakes', '5'],
-    /^tls .+\n[^]*^tls \+ store .+\n[^]*^listen \+ ja4 .+\n$/m,
+    /^tls .+\n[\s\S]*^tls \+ store .+\n[\s\S]*^listen \+ ja4 .+\n$/m,
   ],
 ])('%s runs', (name, args, output) => {
   const program = fileURLToPath(new URL(name, import.meta.url))

@@ -91,7 +91,7 @@ chromium(
     onTestFinished(async () => {
       browser.kill('SIGKILL')
       await ended
-      rmSync(profile, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 })
+      rmSync(profile, { recursive: true, force: true, maxRetries: 20, retryDelay: 200 })
     })
     for (let i = 0; i < 15 && done === null; i++) await until('the page', () => done !== null).catch(() => {})
     expect(done).toBe('from the page')

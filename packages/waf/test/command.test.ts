@@ -168,7 +168,7 @@ tests:
       await writeFile(file('bad2.conf'), 'SecBogus On\n')
       const { code, err } = await run(['explain', '--rules', file('bad2.conf')])
       expect([code, err]).toEqual([
-        1,
+        2,
         `${file('bad2.conf')}:1: directive SecBogus is not known. Check its spelling, or leave it out.\n`,
       ])
     })

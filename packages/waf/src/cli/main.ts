@@ -43,7 +43,8 @@ function told(name: string, error: unknown): number {
   }
   if (error instanceof RuleError || error instanceof ConfigError) {
     process.stderr.write(`${safe(error.message, 20_000)}\n`)
-    return 1
+    // Only `check` has found what it looks for; the others could not begin.
+    return name === 'check' ? 1 : 2
   }
   throw error
 }

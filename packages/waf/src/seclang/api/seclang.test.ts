@@ -117,6 +117,26 @@ describe('seclang()', () => {
     expect(found.findings[0]?.rule).toBe(rule)
   })
 
+  it('bounds what a short body can blow up to', async () => {
+    const engine = await seclang({ rules: 'SecRule ARGS_NAMES "@contains evil" "id:1,phase:2,deny,log"' })
+    const rule = (type: string, body: string) =>
+      engine.inspect({
+        method: 'POST',
+        target: '/',
+        headers: [['Content-Type', type]],
+        body: Buffer.from(body),
+      }).findings[0]?.rule
+    const members = (key: number, count: number) =>
+      `{"${'k'.repeat(key)}":{${Array.from({ length: count }, (_, i) => `"${i}":1`).join()}}}`
+    expect(rule('application/json', members(100, 900))).toBe(undefined)
+    expect(rule('application/json', members(50_000, 900))).toBe('200002')
+    expect(rule('application/json', `{"${'k'.repeat(1000)}":[${'1,'.repeat(500)}1]}`)).toBe('200002')
+    const part = (lines: number) =>
+      `--x\r\n${'A: b\r\n'.repeat(lines)}Content-Disposition: form-data; name="f"\r\n\r\nc\r\n--x--\r\n`
+    expect(rule('multipart/form-data; boundary=x', part(15))).toBe(undefined)
+    expect(rule('multipart/form-data; boundary=x', part(16))).toBe('200002')
+  })
+
   it('looks at all cookies, however many there are', async () => {
     const engine = await seclang({
       rules: 'SecRule REQUEST_COOKIES "@contains evil" "id:1,phase:1,deny,log"',

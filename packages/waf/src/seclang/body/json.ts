@@ -19,6 +19,9 @@ export function readJson(text: string, limits: BodyLimits): ParsedBody {
   return body
 }
 
+/** Bytes of the names of all values: each repeats those around it, so a short body could have very long ones. */
+const MOST_NAMES = 131_072
+
 class JsonMistake extends Error {}
 
 class JsonReader {
@@ -26,6 +29,7 @@ class JsonReader {
   readonly #limits: BodyLimits
   readonly #body: ParsedBody
   #at = 0
+  #names = 0
 
   constructor(text: string, limits: BodyLimits, body: ParsedBody) {
     this.#text = text
@@ -67,6 +71,8 @@ class JsonReader {
   }
 
   #add(path: string, value: string): void {
+    this.#names += path.length
+    if (this.#names > MOST_NAMES) this.#refuse('the names of all values are too long')
     if (!addArgument(this.#body, this.#limits, path, value)) this.#refuse(this.#body.error)
   }
 

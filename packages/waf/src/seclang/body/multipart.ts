@@ -3,6 +3,8 @@ import { addArgument, type BodyLimits, emptyBody, type MultipartFlag, type Parse
 import { readDisposition } from './disposition.ts'
 
 const MAX_HEADER_BYTES = 8192
+/** Header lines of a part: form data has three (RFC 7578, 4.8). */
+const MAX_HEADER_LINES = 16
 
 /**
  * Reads `multipart/form-data` (RFC 7578). What a server might read in another way raises a flag; what no server can
@@ -113,7 +115,9 @@ class Parts {
     }
     const fields = readDisposition(disposition.slice(disposition.indexOf(':') + 1), flag => this.#flag(flag))
     const name = fields.name ?? ''
-    for (const line of lines) this.#body.partHeaders.push(new Entry(name, line))
+    for (const line of lines.slice(0, MAX_HEADER_LINES)) this.#body.partHeaders.push(new Entry(name, line))
+    if (lines.length > MAX_HEADER_LINES)
+      fields.error ??= `a part has more than ${MAX_HEADER_LINES} header lines`
     if (dispositions.length > 1) fields.error ??= 'a part has two Content-Dispositions'
     if (fields.error !== null || fields.name === null) {
       this.#flag('INVALID_PART')
