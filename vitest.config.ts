@@ -6,7 +6,7 @@ const source = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 /** Journeys of HTTP/1.1 clients: they run on node:http, and once more on the wire (see docs/wire.md). */
 const http1 = [
   'aftermath,authority,connection-field,drain,failures,forwarded,fuzz,headers,interim,limits,past-the-gate,pipelining',
-  'refusals,prepared,slow-clients,slow-readers,smuggling,soak,statuses,streams,swap,targets,tls,trailers,tunnels,unasked-continue,uploads',
+  'refusals,prepared,slow-clients,slow-pipelines,slow-readers,smuggling,soak,statuses,streams,swap,targets,tls,trailers,tunnels,unasked-continue,uploads',
   'websocket,websocket-programs,wrong-shapes',
 ]
 

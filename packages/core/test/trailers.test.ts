@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest'
 import { raw1, session2 } from './support/clients.ts'
 import { bodyOf, origin2 } from './support/http2-origin.ts'
-import { field, proxyEdge } from './support/servers.ts'
+import { field, proxyEdge, rawOrigin } from './support/servers.ts'
 
 /** An origin that keeps the trailers of requests, and answers with its own. */
 async function trailing(kind: 'h2' | 'h2c' = 'h2c'): Promise<{ url: string; raw: () => string[] }> {
@@ -61,4 +61,23 @@ it('what frames, routes or identifies is no trailer (RFC 9110, 6.5.1)', async ()
   expect(reply.status).toBe(200)
   expect(up.raw()).toEqual(['x-ok', '1'])
   expect(field(reply.raw, 'x-sum')).toBeUndefined()
+})
+
+it('each answer keeps its own when the next one follows on the same upstream connection', async () => {
+  const up = await rawOrigin(socket =>
+    socket.on('data', (bytes: Buffer) => {
+      const name = /^GET \/(\w+)/.exec(bytes.toString('latin1'))![1]
+      const head = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: X-Sum\r\n\r\n'
+      socket.write(`${head}1\r\n${name}\r\n0\r\nX-Sum: sum-${name}\r\n\r\n`)
+    }),
+  )
+  const { port } = await proxyEdge(up.url, 'http', { connections: 1 })
+  const replies = await Promise.all(
+    ['a', 'b', 'c'].map(name =>
+      raw1(port, `GET /${name} HTTP/1.1\r\nHost: a\r\nTE: trailers\r\nConnection: close, TE\r\n\r\n`),
+    ),
+  )
+  expect(replies.map(one => one.body)).toEqual(
+    ['a', 'b', 'c'].map(name => `1\r\n${name}\r\n0\r\nX-Sum: sum-${name}\r\n\r\n`),
+  )
 })

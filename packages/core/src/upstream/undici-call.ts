@@ -13,6 +13,8 @@ export class UndiciCall implements Call, TrackedHandler {
   readonly #release: (call: UndiciCall) => void
   #abort: ((error: Error) => void) | null = null
   #resume: (() => void) | null = null
+  /** A resume is under way. */
+  #resuming = false
   #cancelled: ProxyError | null = null
   #started = false
   #over = false
@@ -33,8 +35,19 @@ export class UndiciCall implements Call, TrackedHandler {
     this.#started = true
   }
 
+  /**
+   * Not at once: the end of another answer may have brought us here, from inside undici's parser, and that one reads for no
+   * second connection meanwhile.
+   */
   resume(): void {
-    this.#resume?.()
+    if (this.#resume === null || this.#resuming) return
+    this.#resuming = true
+    process.nextTick(this.#resumeNow)
+  }
+
+  readonly #resumeNow = (): void => {
+    this.#resuming = false
+    if (!this.#over) this.#resume?.()
   }
 
   cancel(error: ProxyError): void {

@@ -252,10 +252,10 @@ export class WireConnection implements UploadOwner, BytesTaker {
     this.#paused = false
     const rest = this.#rest
     this.#rest = null
-    const call = this.#call
     if (rest !== null) this.onRead(rest, rest.length, true)
     else this.#await('body', this.#owner.times.idle)
-    if (!this.#paused && this.#call === call) this.socket.resume()
+    // Also when the rest held the answer's end: the next one is read from the same socket.
+    if (!this.#paused && !this.gone) this.socket.resume()
   }
 
   /** The server sends no more. */
@@ -270,6 +270,8 @@ export class WireConnection implements UploadOwner, BytesTaker {
     const upload = this.#upload
     const parser = this.#parser
     const sent = upload === null || upload.sent
+    // Once it is free, the next answer's take their place.
+    const { trailers } = parser
     this.#leave(call)
     // Whatever is behind the answer, or still to be written, belongs to no other request.
     const free =
@@ -280,7 +282,7 @@ export class WireConnection implements UploadOwner, BytesTaker {
       this.#owner.onFree(this)
     } else this.close()
     this.#owner.onLeft()
-    call.receiver.onEnd(parser.trailers)
+    call.receiver.onEnd(trailers)
   }
 
   /** Steps for which it is kept: sooner than the server closes it, where that one says when. */

@@ -249,7 +249,7 @@ export class WireLink implements ClientLink, Sink, Finished {
     if (length <= ONE_WRITE_BYTES) output.put(latin1(bytes))
     else more = output.send(bytes)
     if (this.#chunked) output.put(CHUNK_END)
-    return more && output.waiting < MOST_WAITING
+    return more && !output.full
   }
 
   #giveFirst(): void {
@@ -385,6 +385,3 @@ function areLegal(fields: HeaderList): boolean {
   }
   return true
 }
-
-/** Bytes that may wait for one client before its answer pauses. */
-const MOST_WAITING = 65_536

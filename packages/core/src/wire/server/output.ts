@@ -3,6 +3,8 @@ import type { Socket } from 'node:net'
 
 /** Gathered text above this leaves at once. */
 const MOST_TEXT = 65_536
+/** Bytes that may wait for one client before its answer pauses. */
+const MOST_WAITING = 65_536
 const NOTHING = Buffer.alloc(0)
 
 /** An answer whose last byte has been given to the output. */
@@ -44,6 +46,14 @@ export class Output {
   /** Bytes that wait for the client. */
   get waiting(): number {
     return this.#socket.writableLength + this.#text.length
+  }
+
+  /**
+   * Too much waits: pause until the socket drains. Only a socket that owes a 'drain' counts. Text that is still gathered does
+   * not: when the system takes it at once, nobody is told.
+   */
+  get full(): boolean {
+    return this.#socket.writableNeedDrain && this.waiting >= MOST_WAITING
   }
 
   /** Adds text of one character a byte; it leaves with the next `flush`, or what is sent before that. */
