@@ -200,3 +200,27 @@ it('a connection whose answer ended in what was read before a pause is read from
   expect(bodiesIn(Buffer.concat(got))[2]!.toString()).toBe('next')
   expect(connections).toBe(1)
 })
+
+it('a source that was stopped by what was only gathered goes on', async () => {
+  const pieces = 200
+  const app = pipeline().handle(() =>
+    reply(200, {
+      length: pieces * 16_384,
+      start(sink) {
+        let left = pieces
+        const run = (): void => {
+          while (left > 0) {
+            left--
+            if (!sink.write(Buffer.alloc(16_384, 'x')) && left > 0) return
+          }
+          sink.end()
+        }
+        setImmediate(run)
+        return { pause() {}, resume: run, cancel() {} }
+      },
+    }),
+  )
+  const { port } = await edge(app)
+  const all = await readSlowly(openSocket(port), get('/1') + get('/2', 'Connection: close\r\n'))
+  expect(all.length).toBeGreaterThan(2 * pieces * 16_384)
+})
