@@ -1,4 +1,5 @@
 /** The certificate store: loads, validates, swaps at once, and lends contexts to servers. */
+import { constants } from 'node:crypto'
 import type { Server as TcpServer } from 'node:net'
 import { dirname } from 'node:path'
 import type { SecureContext, Server, TlsOptions } from 'node:tls'
@@ -299,6 +300,10 @@ export class Store implements CertificateStore {
     const { minVersion } = this.settings
     const policies = this.#policies
     const protocol = protocolOptions(minVersion)
+    // A connection of TLS 1.2 that is resumed by ticket tells no name, so nobody could say which policy is meant.
+    if (minVersion === 'TLSv1.2' && this.#hooks.asks() && policies.uniform === null) {
+      protocol.secureOptions! |= constants.SSL_OP_NO_TICKET
+    }
     const { fallback } = this.#index
     return fallback ? contextOptions(protocol, fallback, policies.find('')) : protocol
   }
