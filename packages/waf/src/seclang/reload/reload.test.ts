@@ -38,7 +38,7 @@ test('a file that changes, appears or goes is seen', async () => {
   await vi.waitFor(() => expect([blocks(engine, 'one'), blocks(engine, 'two')]).toEqual([false, true]))
   await writeFile(join(at, 'b.conf'), rule(2, 'three'))
   await vi.waitFor(() => expect(blocks(engine, 'three')).toBe(true))
-  expect(engine.rules).toBe(7)
+  expect(engine.rules).toBe(8)
   await rm(join(at, 'a.conf'))
   await vi.waitFor(() => expect(blocks(engine, 'two')).toBe(false))
   expect(events.every(({ error }) => error === null)).toBe(true)
@@ -90,7 +90,7 @@ test('a faulty set is refused with all its faults, once, and the running one sta
   expect([blocks(engine, 'one'), blocks(engine, 'two')]).toEqual([true, false])
   await writeFile(join(at, 'a.conf'), rule(1, 'two'))
   await vi.waitFor(() => expect(blocks(engine, 'two')).toBe(true))
-  expect(events.at(-1)).toEqual({ error: null, rules: 6 })
+  expect(events.at(-1)).toEqual({ error: null, rules: 7 })
 })
 
 test('a set that can not be read is refused; what is missing comes back', async () => {
