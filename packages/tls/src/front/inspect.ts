@@ -2,6 +2,7 @@
 import type { Server, Socket } from 'node:net'
 import { ConfigError, type ConfigFault, INNER_LISTENERS } from '@postern/core'
 import { assertKnown } from '../config.ts'
+import { markLooked } from '../server/raw.ts'
 import type { Opening } from './peek.ts'
 import { Reception, type ReceptionCounts, type ReceptionOptions, readReception, reset } from './reception.ts'
 
@@ -38,5 +39,6 @@ export function inspect(server: Server, options: ReceptionOptions = {}): Readonl
   server.removeAllListeners('connection')
   const look = (socket: Socket): void => reception.take(socket)
   server.on('connection', Object.assign(look, { [INNER_LISTENERS]: inner }))
+  if (speaksTls) markLooked(server)
   return counts
 }

@@ -12,6 +12,7 @@ import {
   type ServerStats,
   type Swappable,
 } from '@postern/core'
+import { markLooked } from '../server/raw.ts'
 import { type CertificateStore, Store } from '../store/store.ts'
 import { type ListenOptions, readListenOptions } from './options.ts'
 import type { Opening } from './peek.ts'
@@ -90,6 +91,7 @@ export async function listen(store: CertificateStore, app: App, options: ListenO
   )
   const behind = { ...settings.attach, maxConnections: 0, maxConnectionsPerClient: 0 }
   const encrypted: Attached = attach(secure, app, behind)
+  markLooked(secure)
   store.protect(secure)
   const cleartext = clear === 'refuse' ? [] : [inner.http1, inner.h2c].map(one => attach(one, clear, behind))
 

@@ -81,6 +81,11 @@ export class ClientPolicies {
     return this.size === 1 && this.#others?.required ? this.#others : null
   }
 
+  /** True when it takes a server name to know the policy. */
+  get dependsOnName(): boolean {
+    return this.size > 1 || (this.size === 1 && this.#others === null)
+  }
+
   /** The policy for a name in lower case; `''` for none. `null`: no certificate is asked for. */
   find(name: string): ClientPolicy | null {
     if (this.size === 0) return null

@@ -20,6 +20,8 @@ const SIGNATURES = [
   ...['rsa_pkcs1_sha256', 'rsa_pkcs1_sha384', 'rsa_pkcs1_sha512'],
 ]
 
+const NO_TICKET = (constants as { SSL_OP_NO_TICKET?: number }).SSL_OP_NO_TICKET ?? 0x4000
+
 const GROUPS = ['X25519', 'P-256', 'P-384']
 /** Hybrid with ML-KEM-768 (draft-ietf-tls-ecdhe-mlkem): OpenSSL has it from 3.5. */
 const HYBRID = 'X25519MLKEM768'
@@ -62,7 +64,7 @@ function knows(group: string): boolean {
  * Options for a context. All suites are safe, so the cheapest wins: programs on OpenSSL name AES-256 with SHA-384 first, which makes
  * the handshake some per cent dearer and the bytes more so.
  */
-export function protocolOptions(minVersion: OldestVersion): ProtocolOptions {
+export function protocolOptions(minVersion: OldestVersion): ProtocolOptions & { secureOptions: number } {
   return {
     minVersion,
     ciphers: [...SUITES_13, ...(minVersion === 'TLSv1.2' ? SUITES_12 : [])].join(':'),
@@ -72,4 +74,9 @@ export function protocolOptions(minVersion: OldestVersion): ProtocolOptions {
     // A second handshake inside TLS 1.2 could show another certificate after the first was judged.
     secureOptions: NO_RENEGOTIATION | CHACHA_IF_FIRST,
   }
+}
+
+/** The same, for a server that resumes no session. OpenSSL knows no such switch for one version of TLS. */
+export function withoutTickets(minVersion: OldestVersion): Pick<ProtocolOptions, 'secureOptions'> {
+  return { secureOptions: protocolOptions(minVersion).secureOptions | NO_TICKET }
 }

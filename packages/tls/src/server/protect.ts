@@ -8,7 +8,7 @@ import { INNER_LISTENERS } from '@postern/core'
 import type { ClientPolicy } from '../identity/policy.ts'
 import type { ClientJudge } from '../identity/verify.ts'
 import { ConnectionFacts, type ServesHost, setFacts } from './facts.ts'
-import { plainName, rawFactsOf, tellAddresses } from './raw.ts'
+import { plainName, type RawFacts, rawFactsOf, tellAddresses } from './raw.ts'
 
 /** Counts since the store was made. */
 export interface TlsCounts {
@@ -58,8 +58,8 @@ export function watchHandshakes(server: TcpServer, context: ProtectContext): voi
 }
 
 function admit(socket: TLSSocket, { policyOf, judge, counts, serves, clock }: ProtectContext): boolean {
-  const name = plainName((socket as TLSSocket & { servername?: string | false | null }).servername)
   const raw = rawFactsOf(socket)
+  const name = serverNameOf(socket, raw)
   if (raw?.addresses) tellAddresses(socket, raw.addresses)
   // A validation of ACME: the handshake was all of it (RFC 8737, 3).
   if (socket.alpnProtocol === 'acme-tls/1') return false
@@ -74,4 +74,20 @@ function admit(socket: TLSSocket, { policyOf, judge, counts, serves, clock }: Pr
   if (client !== null) counts.identified++
   setFacts(socket, facts)
   return true
+}
+
+/**
+ * The name that this handshake asked for. OpenSSL ties it to the session in TLS 1.2 and Node does not, so a resumed connection has
+ * none there; its own ClientHello does, and the client's Finished message covers that (RFC 5246, 7.4.9). Whether the session's
+ * certificate is enough for the name is for the judge to say, as in TLS 1.3.
+ */
+function serverNameOf(
+  socket: TLSSocket & { servername?: string | false | null },
+  raw: RawFacts | null,
+): string {
+  if (!socket.servername && raw?.hello && socket.isSessionReused() && socket.getProtocol() === 'TLSv1.2') {
+    // Where core looks for it too.
+    socket.servername = raw.hello.serverName ?? false
+  }
+  return plainName(socket.servername)
 }

@@ -31,6 +31,18 @@ export function rawFactsOf(socket: TLSSocket): RawFacts | null {
   return (_parent && known.get(_parent)) ?? null
 }
 
+const looked = new WeakSet<object>()
+
+/** Marks a server whose connections all have their raw facts before TLS starts. */
+export function markLooked(server: object): void {
+  looked.add(server)
+}
+
+/** True for a server of which every ClientHello is known. */
+export function isLooked(server: object): boolean {
+  return looked.has(server)
+}
+
 /** From now on the socket says what the proxy in front said. */
 export function tellAddresses(socket: object, addresses: ProxiedAddresses): void {
   for (const name of ['remoteAddress', 'remotePort', 'localAddress', 'localPort'] as const) {

@@ -1,15 +1,15 @@
 /** The certificate store: loads, validates, swaps at once, and lends contexts to servers. */
-import { constants } from 'node:crypto'
 import type { Server as TcpServer } from 'node:net'
 import { dirname } from 'node:path'
 import type { SecureContext, Server, TlsOptions } from 'node:tls'
 import { type Awaitable, ConfigError, type ConfigFault } from '@postern/core'
 import { ClientPolicies, type ClientPolicyTable } from '../identity/policy.ts'
 import { ClientJudge } from '../identity/verify.ts'
-import { protocolOptions } from '../policy/protocol.ts'
+import { protocolOptions, withoutTickets } from '../policy/protocol.ts'
 import { letChoose } from '../server/chooser.ts'
 import { type HandshakeHooks, makeServerOptions, type ServerOptionsOptions } from '../server/options.ts'
 import { type TlsCounts, watchHandshakes } from '../server/protect.ts'
+import { isLooked } from '../server/raw.ts'
 import { TicketRotation } from '../tickets/rotation.ts'
 import { Contexts, contextOptions } from './contexts.ts'
 import { ExpiryReport } from './expiry.ts'
@@ -272,8 +272,12 @@ export class Store implements CertificateStore {
   }
 
   #equip(server: Server): void {
+    const { minVersion } = this.settings
+    // A resumed connection of TLS 1.2 tells its name in the ClientHello only.
+    const hidesNames = minVersion === 'TLSv1.2' && !isLooked(server)
     server.setSecureContext({
       ...this.#defaultContext(),
+      ...(hidesNames && this.#policies.dependsOnName ? withoutTickets(minVersion) : {}),
       sessionIdContext: this.#policies.sessionIdContext,
       sessionTimeout: this.settings.sessionTimeout,
       // Without them, new ones at random: every ticket would die, and workers would no longer agree.
@@ -300,10 +304,6 @@ export class Store implements CertificateStore {
     const { minVersion } = this.settings
     const policies = this.#policies
     const protocol = protocolOptions(minVersion)
-    // A connection of TLS 1.2 that is resumed by ticket tells no name, so nobody could say which policy is meant.
-    if (minVersion === 'TLSv1.2' && this.#hooks.asks() && policies.uniform === null) {
-      protocol.secureOptions! |= constants.SSL_OP_NO_TICKET
-    }
     const { fallback } = this.#index
     return fallback ? contextOptions(protocol, fallback, policies.find('')) : protocol
   }
