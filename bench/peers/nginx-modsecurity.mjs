@@ -1,5 +1,6 @@
 /** Peer: nginx with one worker and ModSecurity v3, on the rule set of the folder CRS_DIR. */
 import { existsSync, writeFileSync } from 'node:fs'
+import { nginxConfig, proxying } from '../lib/nginx-config.mjs'
 import { peerFlags, runBinary, SKIPPED } from '../lib/peer.mjs'
 
 const MODULE = '/usr/lib/nginx/modules/ngx_http_modsecurity_module.so'
@@ -37,40 +38,13 @@ runBinary({
   file: 'nginx.conf',
   config: dir => {
     writeFileSync(`${dir}/rules.conf`, rules)
-    return `
-load_module ${MODULE};
-${process.getuid?.() === 0 ? 'user root;' : ''}
-daemon off;
-worker_processes 1;
-pid ${dir}/nginx.pid;
-error_log /dev/null crit;
-events { worker_connections 1024; }
-http {
-  access_log off;
-  client_body_temp_path ${dir}/body;
-  proxy_temp_path ${dir}/proxy;
-  fastcgi_temp_path ${dir}/fastcgi;
-  uwsgi_temp_path ${dir}/uwsgi;
-  scgi_temp_path ${dir}/scgi;
-  keepalive_requests 100000000;
-  upstream origin {
-    server ${new URL(origin).host};
-    keepalive 128;
-    keepalive_requests 100000000;
-  }
-  server {
-    listen 127.0.0.1:${port};
-    modsecurity on;
-    modsecurity_rules_file ${dir}/rules.conf;
-    location / {
-      proxy_pass http://origin;
-      proxy_http_version 1.1;
-      proxy_set_header Connection "";
-      proxy_max_temp_file_size 0;
-    }
-  }
-}
-`
+    const lines = `modsecurity on; modsecurity_rules_file ${dir}/rules.conf;`
+    return nginxConfig({
+      dir,
+      top: `load_module ${MODULE};`,
+      errors: '/dev/null',
+      http: proxying({ origin, listen: port, lines }),
+    })
   },
   command: path => ['nginx', '-c', path],
 })

@@ -39,6 +39,7 @@ export { cidrMatcher } from './net/cidr.ts'
 export { type AccessLogOptions, accessLog } from './observe/access-log.ts'
 export { type Metrics, type MetricsOptions, type MetricsState, metrics } from './observe/metrics/metrics.ts'
 export type { MeasuredServer } from './observe/metrics/servers.ts'
+export { secretNames } from './observe/redact.ts'
 export { EditableReply } from './pipeline/answer.ts'
 export type {
   App,
@@ -78,6 +79,7 @@ export type { RetryOptions } from './proxy/retry-options.ts'
 export { type ReplyOptions, refuse, reply } from './reply.ts'
 export { type CompressOptions, compress, storeCompressed } from './rewrite/compress.ts'
 export { type DecodeRepliesOptions, decodeReplies } from './rewrite/decode-replies.ts'
+export type { DecodingOptions } from './rewrite/decoding.ts'
 export { type EditReplyBodyOptions, editReplyBody } from './rewrite/edit-body.ts'
 export {
   type EditHeadersOptions,

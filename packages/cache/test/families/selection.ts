@@ -343,33 +343,19 @@ const RANGES: Case[] = [
   range('If-Range that holds', 'bytes=0-3', 206, '0123', [['If-Range', '"a"']]),
   range('If-Range of another', 'bytes=0-3', 200, '0123456789', [['If-Range', '"b"']]),
   range('If-Range, weak', 'bytes=0-3', 200, '0123456789', [['If-Range', 'W/"a"']]),
-  of('range', 'a part answers what lies in it', [
-    partial('bytes=0-4', 'bytes 0-4/10', '01234'),
-    {
-      request_headers: [['Range', 'bytes=1-3']],
-      expected_type: 'cached',
-      expected_status: 206,
-      expected_response_text: '123',
-    },
-  ]),
-  of('range', 'a part at the end answers a suffix', [
+  inPart('a part answers what lies in it', partial('bytes=0-4', 'bytes 0-4/10', '01234'), 'bytes=1-3', '123'),
+  inPart(
+    'a part at the end answers a suffix',
     partial('bytes=-5', 'bytes 5-9/10', '56789'),
-    {
-      request_headers: [['Range', 'bytes=-2']],
-      expected_type: 'cached',
-      expected_status: 206,
-      expected_response_text: '89',
-    },
-  ]),
-  of('range', 'a part at the end answers an open range', [
+    'bytes=-2',
+    '89',
+  ),
+  inPart(
+    'a part at the end answers an open range',
     partial('bytes=-5', 'bytes 5-9/10', '56789'),
-    {
-      request_headers: [['Range', 'bytes=7-']],
-      expected_type: 'cached',
-      expected_status: 206,
-      expected_response_text: '789',
-    },
-  ]),
+    'bytes=7-',
+    '789',
+  ),
   of('range', 'a part does not answer what lies beside it', [
     partial('bytes=0-4', 'bytes 0-4/10', '01234'),
     { ...partial('bytes=5-6', 'bytes 5-6/10', '56'), expected_type: 'not_cached' },
@@ -379,6 +365,17 @@ const RANGES: Case[] = [
     { response_body: '0123456789', expected_type: 'not_cached' },
   ]),
 ]
+
+/** A stored part that answers another one, which lies in it. */
+function inPart(id: string, stored: Exchange, asked: string, text: string): Case {
+  const second: Exchange = {
+    request_headers: [['Range', asked]],
+    expected_type: 'cached',
+    expected_status: 206,
+    expected_response_text: text,
+  }
+  return of('range', id, [stored, second])
+}
 
 function partial(asked: string, content: string, text: string): Exchange {
   return {

@@ -5,7 +5,8 @@ export const REDACTED = '[redacted]'
 
 /** Parameters whose values are secrets by their names. */
 const SECRET_PARAMETERS = [
-  ...['access_token', 'refresh_token', 'id_token', 'token', 'auth', 'authorization', 'jwt', 'session', 'sid'],
+  ...['access_token', 'refresh_token', 'id_token', 'token', 'auth', 'authorization', 'jwt'],
+  ...['session', 'sid', 'sessionid', 'session_id', 'phpsessid', 'jsessionid'],
   ...[
     'password',
     'passwd',
@@ -22,7 +23,10 @@ const SECRET_PARAMETERS = [
   ...['sig', 'signature', 'x-amz-signature', 'x-amz-credential', 'x-amz-security-token', 'x-goog-signature'],
 ]
 
-/** Names, in lower case, of the parameters whose values are never told: the usual ones and `more`. */
+/**
+ * Names, in lower case, of parameters whose values are never told: the usual ones of passwords, keys, tokens, sessions and signatures,
+ * and `more`.
+ */
 export function secretNames(more: readonly string[]): ReadonlySet<string> {
   return new Set([...SECRET_PARAMETERS, ...more.map(name => name.toLowerCase())])
 }

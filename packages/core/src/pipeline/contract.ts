@@ -320,10 +320,13 @@ export interface InjectOptions {
   scheme?: 'http' | 'https'
   /** Default `localhost`. */
   authority?: string
+  /** Fields beside `Host`; default none. A list of values becomes as many lines. */
   headers?: Record<string, string | readonly string[]> | HeaderList
+  /** Default none. A list is sent in chunks, one a turn of the event loop. */
   body?: string | Uint8Array | readonly Uint8Array[]
   /** Peer address; default `127.0.0.1`. `''` for a Unix socket. */
   address?: string
+  /** Version of HTTP; default `1.1`. */
   version?: '1.0' | '1.1' | '2.0'
 }
 

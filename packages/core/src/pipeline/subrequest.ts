@@ -10,8 +10,11 @@ export interface SubrequestOptions {
   readonly method?: string
   /** Target in origin-form, with the same path and query as the route that was found. Default: the request's own. */
   readonly target?: string
+  /** Default: the request's own. */
   readonly authority?: string
+  /** Default: the request's own. */
   readonly scheme?: 'http' | 'https'
+  /** Default: the request's own list. */
   readonly headers?: HeaderList
   /** Default none: the request's body is not sent again. */
   readonly body?: Source | null

@@ -1,36 +1,15 @@
 /** Replies without their codings, for gates that look at bodies. */
 import { contentChanged } from '../body/changed.ts'
-import { codingsOf } from '../body/coding/codings.ts'
-import { type DecodeBounds, decodeSource } from '../body/coding/decode.ts'
-import { Slots } from '../body/coding/slots.ts'
+import { decodeSource } from '../body/coding/decode.ts'
 import { isSource, sourceOf } from '../body/transform.ts'
-import { flag, readOptions, type Table, whole } from '../config/check.ts'
+import { readOptions } from '../config/check.ts'
 import { ConfigError, type ConfigFault } from '../errors.ts'
-import type { Context, Filter, ForwardHead, Reply, ReplyHead } from '../pipeline/contract.ts'
-import { decodableOnly } from './accept-encoding.ts'
-import { answerWeakly, busy, forbidsChange, hasWholeContent, uneditable, wantWhole } from './untouchable.ts'
+import type { Context, Filter, Reply, ReplyHead } from '../pipeline/contract.ts'
+import { DECODING_RULES, Decoding, type DecodingOptions } from './decoding.ts'
+import { answerWeakly, busy } from './untouchable.ts'
 
 /** Options of {@link decodeReplies}. */
-export interface DecodeRepliesOptions {
-  /**
-   * No coded body may pass; default false. `Range` of requests is not heeded then, and neither is `no-transform`; a reply whose coding is
-   * unknown, and a part, are answered 502.
-   */
-  required?: boolean
-  /** Bytes that a coded body may become; default 268,435,456. */
-  maxBytes?: number
-  /** Bytes that may come out for each byte that went in, above 1 MiB; default 1000. */
-  maxRatio?: number
-  /** Replies that are decoded at the same time; more are answered 503. Default 256. */
-  maxStreams?: number
-}
-
-const RULES: Table<DecodeRepliesOptions> = {
-  required: flag,
-  maxBytes: whole(1, Number.MAX_SAFE_INTEGER),
-  maxRatio: whole(1, 1_000_000),
-  maxStreams: whole(1, 65_536),
-}
+export type DecodeRepliesOptions = DecodingOptions
 
 /**
  * Takes gzip, br, deflate and zstd (where Node has it) off replies, so that filters in front that look at bodies see plain bytes: put it
@@ -40,39 +19,26 @@ const RULES: Table<DecodeRepliesOptions> = {
  */
 export function decodeReplies(options: DecodeRepliesOptions = {}): Filter {
   const faults: ConfigFault[] = []
-  const given = readOptions<DecodeRepliesOptions>('decodeReplies', options, RULES, faults)
+  const given = readOptions<DecodeRepliesOptions>('decodeReplies', options, DECODING_RULES, faults)
   if (faults.length > 0) throw new ConfigError(faults)
-  const { required = false } = given
-  const bounds: DecodeBounds = { maxBytes: given.maxBytes ?? 1 << 28, maxRatio: given.maxRatio ?? 1000 }
-  const slots = new Slots(given.maxStreams ?? 256)
+  const decoding = new Decoding(given)
 
   return {
     name: 'decode-replies',
-    ...(required && { onRequest: wantWhole }),
-    onForward(_cx: Context, out: ForwardHead): void {
-      const accepted = out.headers.joined('accept-encoding')
-      const possible = decodableOnly(accepted)
-      if (possible !== accepted) out.headers.set('Accept-Encoding', possible)
-    },
+    ...decoding.hooks,
     onReply(cx: Context, head: ReplyHead): undefined {
       // What a hook on replies is given is the reply itself.
       const reply = head as Reply
       const { headers, body } = reply
       answerWeakly(cx, reply)
       if (body !== null && 'splice' in body) return
-      if (required && reply.status === 206) throw uneditable('a part of a body')
-      if (!hasWholeContent(reply)) return
-      if (!required && (forbidsChange(headers) || forbidsChange(cx.request.headers))) return
-      const codings = codingsOf(headers)
-      if (codings === null) {
-        if (required) throw uneditable('a body with an unknown coding')
-        return
-      }
-      if (codings.length === 0) return
+      decoding.refusePart(reply)
+      const codings = decoding.codingsOf(cx, reply)
+      if (codings === null || codings.length === 0) return
       if (body !== null) {
-        const free = slots.take()
+        const free = decoding.slots.take()
         if (free === null) throw busy()
-        reply.body = decodeSource(isSource(body) ? body : sourceOf(body), codings, bounds, free)
+        reply.body = decodeSource(isSource(body) ? body : sourceOf(body), codings, decoding.bounds, free)
       }
       headers.delete('content-encoding')
       contentChanged(headers)

@@ -1,27 +1,25 @@
 /** Edits of reply bodies that read them whatever their coding. */
-import { type Coding, codingsOf, LEVELS } from '../body/coding/codings.ts'
+import { type Coding, LEVELS } from '../body/coding/codings.ts'
 import { type DecodeBounds, decodeSource } from '../body/coding/decode.ts'
 import { EncodedSource } from '../body/coding/encode.ts'
-import { Slots } from '../body/coding/slots.ts'
 import { guardReply } from '../body/guard.ts'
 import { transformSource } from '../body/transform.ts'
-import { callback, flag, needed, readOptions, type Table, whole } from '../config/check.ts'
+import { callback, needed, readOptions, type Table } from '../config/check.ts'
 import { ConfigError, type ConfigFault } from '../errors.ts'
 import type {
   BodyReplacement,
   BodyTransform,
   Context,
   Filter,
-  ForwardHead,
   ReplyHead,
   Source,
 } from '../pipeline/contract.ts'
-import { decodableOnly } from './accept-encoding.ts'
+import { DECODING_RULES, Decoding, type DecodingOptions } from './decoding.ts'
 import { mediaTypes, TEXT_TYPES, typeTest } from './media-types.ts'
-import { answerWeakly, busy, forbidsChange, hasWholeContent, uneditable, wantWhole } from './untouchable.ts'
+import { answerWeakly, busy } from './untouchable.ts'
 
 /** Options of {@link editReplyBody}. */
-export interface EditReplyBodyOptions {
+export interface EditReplyBodyOptions extends DecodingOptions {
   /**
    * Makes the edit of one reply, or `undefined` to leave it alone. It gets plain bytes in chunks as they come: what it looks for may
    * lie across two of them.
@@ -29,26 +27,12 @@ export interface EditReplyBodyOptions {
   transform: (cx: Context, head: ReplyHead) => BodyTransform | undefined
   /** Types that are edited; default text, JSON, XML and JavaScript. */
   types?: readonly string[]
-  /**
-   * The edit must not be got round; default false. `Range` of requests is not heeded then, and neither is `no-transform`; a reply that
-   * cannot be edited (an unknown coding, a part) is answered 502.
-   */
-  required?: boolean
-  /** Bytes that a coded body may become; default 268,435,456. */
-  maxBytes?: number
-  /** Bytes that may come out for each byte that went in, above 1 MiB; default 1000. */
-  maxRatio?: number
-  /** Replies that are decoded at the same time; more are answered 503. Default 256. */
-  maxStreams?: number
 }
 
 const RULES: Table<EditReplyBodyOptions> = {
   transform: needed(callback),
   types: mediaTypes,
-  required: flag,
-  maxBytes: whole(1, Number.MAX_SAFE_INTEGER),
-  maxRatio: whole(1, 1_000_000),
-  maxStreams: whole(1, 65_536),
+  ...DECODING_RULES,
 }
 
 /**
@@ -64,34 +48,22 @@ export function editReplyBody(options: EditReplyBodyOptions): Filter {
   const faults: ConfigFault[] = []
   const given = readOptions<EditReplyBodyOptions>('editReplyBody', options, RULES, faults)
   if (faults.length > 0) throw new ConfigError(faults)
-  const { transform, types = TEXT_TYPES, required = false } = given as EditReplyBodyOptions
+  const { transform, types = TEXT_TYPES } = given as EditReplyBodyOptions
   const isFor = typeTest(types)
-  const bounds: DecodeBounds = { maxBytes: given.maxBytes ?? 1 << 28, maxRatio: given.maxRatio ?? 1000 }
-  const slots = new Slots(given.maxStreams ?? 256)
+  const decoding = new Decoding(given)
 
   return {
     name: 'edit-reply-body',
-    ...(required && { onRequest: wantWhole }),
-    onForward(cx: Context, out: ForwardHead): void {
-      void cx
-      const accepted = out.headers.joined('accept-encoding')
-      const possible = decodableOnly(accepted)
-      if (possible !== accepted) out.headers.set('Accept-Encoding', possible)
-    },
+    ...decoding.hooks,
     onReply(cx: Context, head: ReplyHead): undefined {
       answerWeakly(cx, head)
     },
     replyBody(cx: Context, head: ReplyHead): BodyReplacement | undefined {
       const { headers } = head
-      // Nobody has asked for a part: its type may be `multipart/byteranges`, whatever is inside.
-      if (required && head.status === 206) throw uneditable('a part of a body')
-      if (!isFor(headers.get('content-type')) || !hasWholeContent(head)) return undefined
-      if (!required && (forbidsChange(headers) || forbidsChange(cx.request.headers))) return undefined
-      const codings = codingsOf(headers)
-      if (codings === null) {
-        if (required) throw uneditable('a body with an unknown coding')
-        return undefined
-      }
+      decoding.refusePart(head)
+      if (!isFor(headers.get('content-type'))) return undefined
+      const codings = decoding.codingsOf(cx, head)
+      if (codings === null) return undefined
       const edit = transform(cx, head)
       if (edit === undefined) return undefined
       // What is sent has one coding: the outermost of those that it had.
@@ -99,9 +71,9 @@ export function editReplyBody(options: EditReplyBodyOptions): Filter {
       if (coding === null) headers.delete('content-encoding')
       else headers.set('Content-Encoding', coding)
       if (cx.request.method === 'HEAD') return same
-      const free = coding === null ? null : slots.take()
+      const free = coding === null ? null : decoding.slots.take()
       if (coding !== null && free === null) throw busy()
-      return body => edited(body, edit, codings, coding, bounds, free)
+      return body => edited(body, edit, codings, coding, decoding.bounds, free)
     },
   }
 }

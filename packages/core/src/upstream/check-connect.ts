@@ -1,7 +1,9 @@
 /** Checks what options say of connections, and fills in the defaults. */
+
 import { createSecureContext } from 'node:tls'
 import { milliseconds, readOptions, something, type Table, text } from '../config/check.ts'
 import type { ConfigFault } from '../errors.ts'
+import type { ConnectionBounds } from './http1-options.ts'
 import type { TlsOptions, UpstreamOptions } from './options.ts'
 import {
   checkProtocol,
@@ -12,16 +14,8 @@ import {
 } from './protocol.ts'
 import { certificates } from './rules.ts'
 
-/** Times and sizes of the connections. Milliseconds. */
-export interface ConnectSettings {
-  readonly connections: number
-  readonly queue: number
-  readonly keepAlive: number
-  readonly connectTimeout: number
-  readonly headTimeout: number
-  readonly idleTimeout: number
-  readonly warm: number
-  readonly tls: TlsOptions
+/** Bounds of the connections of a group, and what is spoken over them. */
+export interface ConnectSettings extends ConnectionBounds {
   readonly protocol: UpstreamProtocol
   readonly http1: Http1Client
   readonly http2: Http2Settings

@@ -64,6 +64,7 @@ export interface UpstreamOptions {
   keepAlive?: number
   /** Milliseconds that requests get to finish on a target that was removed; default 30 000. Then they are cut. */
   drainTimeout?: number
+  /** Limits in time; each has its own default. */
   timeouts?: {
     /** TCP and TLS handshake, in ms. Default 5000; 504. */
     connect?: number
@@ -79,6 +80,7 @@ export interface UpstreamOptions {
     /** Silence on a tunnel in both directions, in ms; 0 for any. It ends after one to two times as long. Default 3 600 000. */
     tunnel?: number
   }
+  /** For `https:` targets: authorities, name, client certificate. */
   tls?: TlsOptions
 }
 

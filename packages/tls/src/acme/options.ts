@@ -51,6 +51,7 @@ export interface AcmeOptions {
   dns?: DnsProvider
   /** A folder, or a store that machines share. */
   storage: string | AcmeStorage
+  /** Issues for names that are asked for in handshakes and not in `names`; default: none are. */
   onDemand?: OnDemandOptions
   /** Time for one order, in ms; default 180 000. */
   orderTimeout?: number

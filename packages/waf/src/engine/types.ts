@@ -21,6 +21,7 @@ export const CATEGORIES = [
   'protocol',
 ] as const
 
+/** What kind of attack a pattern or rule stands for. */
 export type Category = (typeof CATEGORIES)[number]
 
 /** How bad the thing is that a pattern stands for. Says nothing of how sure the match is: that is the score. */

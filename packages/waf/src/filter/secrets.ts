@@ -1,51 +1,11 @@
 /** Excerpts of findings without what somebody could use. */
+import { secretNames } from '@postern/core'
 import type { Finding } from '../engine/types.ts'
 
+/** Besides those that no log tells. */
 const NAMES = [
-  ...[
-    'password',
-    'passwd',
-    'pwd',
-    'pass',
-    'secret',
-    'client_secret',
-    'token',
-    'access_token',
-    'refresh_token',
-    'id_token',
-  ],
-  ...[
-    'api_key',
-    'apikey',
-    'api-key',
-    'key',
-    'code',
-    'otp',
-    'pin',
-    'jwt',
-    'session',
-    'sessionid',
-    'session_id',
-    'phpsessid',
-    'jsessionid',
-    'x-amz-signature',
-    'x-amz-security-token',
-    'x-goog-signature',
-    'sid',
-    'sig',
-    'signature',
-    'auth',
-  ],
-  ...[
-    'authorization',
-    'x-api-key',
-    'x-auth-token',
-    'x-access-token',
-    'x-csrf-token',
-    'x-xsrf-token',
-    'proxy-authorization',
-  ],
-  ...['card', 'cardnumber', 'card_number', 'cvc', 'cvv', 'iban', 'ssn'],
+  ...['pass', 'pin', 'x-api-key', 'x-auth-token', 'x-access-token', 'x-csrf-token', 'x-xsrf-token'],
+  ...['proxy-authorization', 'card', 'cardnumber', 'card_number', 'cvc', 'cvv', 'iban', 'ssn'],
 ]
 
 /** Variables of rules that hold cookies, or more than one value. */
@@ -57,7 +17,7 @@ export const REDACTED = '[redacted]'
 
 /** Tells by its place whether a value may be a secret: a cookie, or one whose last name is on the list. */
 export function secretPlaces(more: readonly string[]): (place: string) => boolean {
-  const names = new Set([...NAMES, ...more.map(name => name.toLowerCase())])
+  const names = secretNames([...NAMES, ...more])
   return place => {
     const lower = place.toLowerCase()
     // Cookies, and whole bodies, queries and captures: they may hold anything.

@@ -1,4 +1,5 @@
 /** One exchange of HTTP/1.x: the client's side of it, and the sink for the reply's body. */
+
 import { type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { KeptBody } from '../../body/kept.ts'
@@ -7,8 +8,9 @@ import { isSource } from '../../body/transform.ts'
 import { ProxyError } from '../../errors.ts'
 import type { HeaderList } from '../../headers/list.ts'
 import type { ClientLink, Flow, OpenExchange, Reply, Sink, Source } from '../../pipeline/contract.ts'
-import { bugReply, failureReply } from '../../reply.ts'
+import { failureReply } from '../../reply.ts'
 import { announcedLength, assertInterim, discardBody, fitReply, gone, wrongLength } from '../fit-reply.ts'
+import { type Answering, runExchange } from '../run-exchange.ts'
 import type { Connection1, Link1 } from './connection1.ts'
 import { replyFields, toldOfConnection } from './fields1.ts'
 import { lingerOnClose } from './linger.ts'
@@ -28,7 +30,7 @@ const ONE_WRITE_BYTES = 16_384
 const PIECES_BYTES = 131_072
 
 /** Made with the request, over when its answer is out or the client has gone. */
-export class Http1Link implements ClientLink, Sink, Link1 {
+export class Http1Link implements ClientLink, Sink, Link1, Answering {
   readonly readsOnly = true
   readonly #serving: Serving
   readonly #connection: Connection1
@@ -95,23 +97,12 @@ export class Http1Link implements ClientLink, Sink, Link1 {
     // The host of a (req, res) function may have answered already: no event would come any more.
     if (res.writableEnded || res.destroyed || res.closed) return this.closed()
     res.on('close', () => this.closed())
-    try {
-      const reply = exchange.run()
-      if (reply instanceof Promise) {
-        reply.then(
-          made => this.#send(made),
-          cause => this.#sendBug(cause),
-        )
-      } else this.#send(reply)
-    } catch (cause) {
-      this.#sendBug(cause)
-    }
+    runExchange(exchange, this)
   }
 
-  #sendBug(cause: unknown): void {
-    const made = bugReply(cause)
-    this.#error = made.error ?? null
-    this.#send(made)
+  answer(reply: Reply, error: ProxyError | null): void {
+    if (error !== null) this.#error = error
+    this.#send(reply)
   }
 
   #send(given: Reply): void {

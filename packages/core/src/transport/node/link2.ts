@@ -1,12 +1,14 @@
 /** One exchange of HTTP/2: the client's side of it, and the sink for the reply's body. */
+
 import { constants, type ServerHttp2Stream } from 'node:http2'
 import { KeptBody } from '../../body/kept.ts'
 import { isSource } from '../../body/transform.ts'
 import { ProxyError } from '../../errors.ts'
 import type { HeaderList } from '../../headers/list.ts'
 import type { ClientLink, Flow, OpenExchange, Reply, Sink, Source } from '../../pipeline/contract.ts'
-import { bugReply, failureReply } from '../../reply.ts'
+import { failureReply } from '../../reply.ts'
 import { announcedLength, assertInterim, discardBody, fitReply, gone, wrongLength } from '../fit-reply.ts'
+import { type Answering, runExchange } from '../run-exchange.ts'
 import { fieldsOf } from './fields2.ts'
 import { piecesOf } from './pieces.ts'
 import type { RequestBody } from './request-body.ts'
@@ -24,7 +26,7 @@ const UNREAD_MS = 2000
 const PIECES_BYTES = 131_072
 
 /** Made with the stream, over when its answer is out or the client has gone. */
-export class Http2Link implements ClientLink, Sink {
+export class Http2Link implements ClientLink, Sink, Answering {
   readonly readsOnly = true
   readonly #serving: Serving
   readonly #stream: ServerHttp2Stream
@@ -90,23 +92,12 @@ export class Http2Link implements ClientLink, Sink {
     stream.on('aborted', () => this.closed())
     // The host of a (req, res) function may have answered already.
     if (stream.closed || stream.headersSent) return this.closed()
-    try {
-      const reply = exchange.run()
-      if (reply instanceof Promise) {
-        reply.then(
-          made => this.#send(made),
-          cause => this.#sendBug(cause),
-        )
-      } else this.#send(reply)
-    } catch (cause) {
-      this.#sendBug(cause)
-    }
+    runExchange(exchange, this)
   }
 
-  #sendBug(cause: unknown): void {
-    const made = bugReply(cause)
-    this.#error = made.error ?? null
-    this.#send(made)
+  answer(reply: Reply, error: ProxyError | null): void {
+    if (error !== null) this.#error = error
+    this.#send(reply)
   }
 
   #send(given: Reply): void {

@@ -3,7 +3,8 @@ import { createSecureContext, type SecureContext } from 'node:tls'
 import { openSocket } from '../../upstream/dial.ts'
 import type { Http1Options } from '../../upstream/http1-options.ts'
 import { BufferReader } from './buffer-reader.ts'
-import { type ConnectionOwner, WireConnection } from './connection.ts'
+import { WireConnection } from './connection.ts'
+import type { ConnectionOwner } from './owner.ts'
 
 /** One for each pool: TLS sessions are used again among its connections, and with no others. */
 export class Dialer {

@@ -4,8 +4,9 @@ import type { Call, Connector, OutgoingRequest, Receiver } from '../../upstream/
 import { upstreamFailure } from '../../upstream/failures.ts'
 import type { Http1Options } from '../../upstream/http1-options.ts'
 import { type CallOwner, WireCall } from './call.ts'
-import type { ConnectionOwner, Times, WireConnection } from './connection.ts'
+import type { WireConnection } from './connection.ts'
 import { Dialer } from './dialer.ts'
+import type { ConnectionOwner, Times } from './owner.ts'
 import { type RequestHead, requestHead } from './request-head.ts'
 import { Ticks } from './ticks.ts'
 

@@ -1,11 +1,12 @@
 /** One exchange of HTTP/1.1: the client's side of it, and the sink for the reply's body. */
+
 import { KeptBody } from '../../body/kept.ts'
 import { latin1 } from '../../body/latin1.ts'
 import { isSource } from '../../body/transform.ts'
 import { ProxyError } from '../../errors.ts'
 import { type HeaderList, isFieldName, isFieldValue } from '../../headers/list.ts'
 import type { ClientLink, Flow, OpenExchange, Reply, Sink, Source } from '../../pipeline/contract.ts'
-import { bugReply, failureReply } from '../../reply.ts'
+import { failureReply } from '../../reply.ts'
 import {
   announcedLength,
   assertInterim,
@@ -16,6 +17,7 @@ import {
 } from '../../transport/fit-reply.ts'
 import { piecesOf } from '../../transport/node/pieces.ts'
 import { Stall } from '../../transport/node/stall.ts'
+import { type Answering, runExchange } from '../../transport/run-exchange.ts'
 import { CHUNK_END, chunkHead, lastChunk } from '../message/chunk-writer.ts'
 import type { WireBody } from './body.ts'
 import type { WireConnection } from './connection.ts'
@@ -34,7 +36,7 @@ const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n'
 const heads = new ReplyHeadWriter()
 
 /** Made with the request, over when its answer is out or the client has gone. */
-export class WireLink implements ClientLink, Sink, Finished {
+export class WireLink implements ClientLink, Sink, Finished, Answering {
   readonly readsOnly = true
   readonly body: WireBody | null
   /** The connection ends with this answer; nothing behind it is read. */
@@ -99,17 +101,7 @@ export class WireLink implements ClientLink, Sink, Finished {
 
   begin(exchange: OpenExchange): void {
     this.#exchange = exchange
-    try {
-      const reply = exchange.run()
-      if (reply instanceof Promise) {
-        reply.then(
-          made => this.#send(made),
-          cause => this.#sendBug(cause),
-        )
-      } else this.#send(reply)
-    } catch (cause) {
-      this.#sendBug(cause)
-    }
+    runExchange(exchange, this)
   }
 
   /** All answers in front of it are written. */
@@ -118,10 +110,9 @@ export class WireLink implements ClientLink, Sink, Finished {
     else if (this.#asked) this.askForBody()
   }
 
-  #sendBug(cause: unknown): void {
-    const made = bugReply(cause)
-    this.#error = made.error ?? null
-    this.#send(made)
+  answer(reply: Reply, error: ProxyError | null): void {
+    if (error !== null) this.#error = error
+    this.#send(reply)
   }
 
   #send(given: Reply): void {
